@@ -53,7 +53,8 @@ enum shmt_draft_way {
     SHMT_DRAFT_OPTION,                 /* -DNAME=VALUE of the application */
     SHMT_DRAFT_GUARDED,                /* #ifndef NAME */
     SHMT_DRAFT_PLAIN,                  /* #define NAME VALUE */
-    SHMT_DRAFT_BLOCK                   /* the launch's block alone */
+    SHMT_DRAFT_BLOCK,                  /* the launch's block alone */
+    SHMT_DRAFT_GRID                    /* the launch's grid alone */
 };
 
 struct shmt_draft_number {
@@ -61,7 +62,8 @@ struct shmt_draft_number {
     int64_t value;
     enum shmt_draft_way way;
     const char *reaches;               /* for people; NULL: nothing */
-    int axis;                          /* of a SHMT_DRAFT_BLOCK */
+    int axis;                          /* of a SHMT_DRAFT_BLOCK or _GRID */
+    int64_t most;                      /* no larger value is worth a try */
 };
 
 /* What sizes are made of: a whole number among the arguments; or how many
@@ -128,6 +130,9 @@ void shmt_draft_define(struct shmt_draft *draft, const char *definition);
 void shmt_draft_find_numbers(struct shmt_draft *draft);
 void shmt_draft_parameters(const struct shmt_draft *draft,
                            struct shmt_text *text);
+/* The name of a parameter that is the number of blocks along the axis, which
+ * nothing else gives.  NULL: it stays a number. */
+const char *shmt_draft_propose_grid(struct shmt_draft *draft, int axis);
 /* The name of the parameter that is this extent of the block. */
 const char *shmt_draft_block(const struct shmt_draft *draft, int axis);
 

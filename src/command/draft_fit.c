@@ -417,6 +417,7 @@ static bool try_blocks(struct search *search, bool down)
         for (size_t i = 0; i < draft->number_count; i++) {
             form.and_by = &draft->numbers[i];
             if (form.and_by->way != SHMT_DRAFT_BLOCK &&
+                form.and_by->way != SHMT_DRAFT_GRID &&
                 form.and_by->value >= 2 && form.and_by != block &&
                 try_form(search, &form))
                 return true;
@@ -505,16 +506,21 @@ static void add_extent(struct shmt_draft *draft, int axis,
 {
     const size_t all = launches_of(draft), grids = grids_of(draft, axis);
     struct search search = {.draft = draft, .axis = axis};
+    const char *name = NULL;
     bool found = false;
 
     if (grids > 1 || draft->grid[axis] > 1)
         found = try_blocks(&search, false);
     if (!found && grids > 1)
         found = try_others(&search);
+    if (!found && grids == 1)
+        name = shmt_draft_propose_grid(draft, axis);
     if (found)
         use(draft, &search.form);
     if (found)
         add_form(&search.form, text);
+    else if (name != NULL)
+        shmt_text_add(text, name);
     else
         shmt_text_addf(text, "%lld", (long long)draft->grid[axis]);
     if (found || grids > 1)

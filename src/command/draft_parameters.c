@@ -9,10 +9,15 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/draft.h"
 #include "command/init.h"
+#include "gpu/gpu.h"
+
+/* Of a block; of arrays in shared memory. */
+enum { THREADS = 1024, SHARED_BYTES = 48 * 1024, MOST_IMAGE = 1 << 26 };
 
 static struct shmt_draft_number *find(struct shmt_draft *draft,
                                       const char *name, size_t length)
@@ -152,6 +157,8 @@ const char *shmt_draft_block(const struct shmt_draft *draft, int axis)
     for (size_t k = 0; k < draft->number_count; k++) {
         const struct shmt_draft_number *one = &draft->numbers[k];
 
+        if (one->way == SHMT_DRAFT_GRID)
+            continue;
         if (one->way == SHMT_DRAFT_BLOCK
                 ? one->axis == axis
                 : draft->block[axis] > 1 && one->value == draft->block[axis])
@@ -173,13 +180,133 @@ static void add_blocks(struct shmt_draft *draft)
             continue;
         add(draft, names[axis], strlen(names[axis]), draft->block[axis],
             SHMT_DRAFT_BLOCK);
-        if (draft->number_count > before)
-            draft->numbers[before].axis = axis;
+        if (draft->number_count == before)
+            continue;
+        draft->numbers[before].axis = axis;
+        if (draft->code != NULL &&
+            shmt_text_mentions(draft->code, "blockDim", 1) > 0)
+            draft->numbers[before].reaches = "the source asks blockDim";
     }
+}
+
+/* A kernel that asks how many blocks there are may do with others: each tried
+ * is compared with what the application got. */
+const char *shmt_draft_propose_grid(struct shmt_draft *draft, int axis)
+{
+    static const char *const names[] = {"GRID_X", "GRID_Y", "GRID_Z"};
+    const char *name = names[axis];
+    const size_t before = draft->number_count;
+
+    if (!draft->propose || draft->grid[axis] < 2 || draft->code == NULL ||
+        shmt_text_mentions(draft->code, "gridDim", 1) == 0)
+        return NULL;
+    add(draft, name, strlen(name), draft->grid[axis], SHMT_DRAFT_GRID);
+    if (draft->number_count > before) {
+        draft->numbers[before].axis = axis;
+        draft->numbers[before].reaches = "the source asks gridDim";
+        draft->numbers[before].most = INT64_MAX;
+    }
+    for (size_t k = 0; k < draft->number_count; k++)
+        if (draft->numbers[k].way == SHMT_DRAFT_GRID &&
+            strcmp(draft->numbers[k].name, name) == 0)
+            return name;
+    return NULL;
+}
+
+/* -- how large it may become ---------------------------------------------- */
+
+/* In PTX an array `tile` of the kernel `scale` is _ZZ5scalePfE4tile: the length
+ * of what is before the last E. */
+static size_t owner_length(const char *name, const char *end)
+{
+    size_t length = 0;
+
+    for (const char *at = name; at < end; at++)
+        if (*at == 'E')
+            length = (size_t)(at - name);
+    return length;
+}
+
+/* Those of one kernel stand one below the other. */
+static int64_t shared_bytes_of_ptx(const char *line)
+{
+    const char *owner = "";
+    int64_t bytes = 0, most = 0;
+    size_t length = 0;
+
+    while ((line = strstr(line, ".shared .align")) != NULL) {
+        const char *end = line + strcspn(line, "\n");
+        const char *open = memchr(line, '[', (size_t)(end - line));
+        const char *name = strstr(line, "_Z");
+
+        line = end;
+        if (open == NULL || name == NULL || name > open)
+            continue;
+        if (owner_length(name, open) != length ||
+            strncmp(name, owner, length) != 0)
+            bytes = 0;
+        owner = name;
+        length = owner_length(name, open);
+        bytes += atoi(open + 1);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+/* Bytes of shared memory that arrays have in the kernel of this source that has
+ * most, since all are compiled; 0: not known. */
+static int64_t shared_bytes(const struct shmt_draft *draft)
+{
+    const char *end = draft->image == NULL ? NULL : strrchr(draft->image, '.');
+    const char *path, *data;
+    uint64_t bytes;
+    size_t size;
+
+    if (end == NULL)
+        return 0;
+    path = shmt_path_join(draft->arena,
+                          shmt_path_folder(draft->arena, draft->path),
+                          draft->image);
+    if (path == NULL || shmt_path_read(draft->arena, path, MOST_IMAGE, &data,
+                                       &size, NULL) != SHMTUNE_OK)
+        return 0;
+    if (strcmp(end, ".ptx") == 0)
+        return shared_bytes_of_ptx(data);
+    bytes = strcmp(end, ".cubin") == 0 ? shmt_cubin_shared_bytes(data, size)
+                                       : 0;
+    return bytes <= INT32_MAX ? (int64_t)bytes : 0;
+}
+
+/* Threads of a block, as far as this extent of it goes. */
+static int64_t most_of_extent(const struct shmt_draft *draft, int64_t value)
+{
+    const int64_t threads =
+        draft->block[0] * draft->block[1] * draft->block[2];
+
+    return THREADS * value / threads;
+}
+
+/* Beyond it the block is more than there is, or shared memory where that grows
+ * as the number does; what of it the launch gives may be meant for the block as
+ * it was. */
+static void limit(const struct shmt_draft *draft, int64_t shared,
+                  struct shmt_draft_number *one)
+{
+    one->most = INT64_MAX;
+    if (one->way == SHMT_DRAFT_BLOCK && draft->shared > 0)
+        one->most = one->value;
+    else if (one->way == SHMT_DRAFT_BLOCK || is_extent(draft, one->value))
+        one->most = most_of_extent(draft, one->value);
+    if (one->way != SHMT_DRAFT_BLOCK && shared > 0 && one->value > 0 &&
+        one->value <= INT32_MAX &&
+        one->most > SHARED_BYTES * one->value / shared)
+        one->most = SHARED_BYTES * one->value / shared;
 }
 
 void shmt_draft_find_numbers(struct shmt_draft *draft)
 {
+    const int64_t shared = shared_bytes(draft);
+
     if (draft->code != NULL) {
         for (size_t k = 0; k < draft->text.macro_count; k++) {
             const struct shmt_source_macro *macro = &draft->text.macros[k];
@@ -193,6 +320,8 @@ void shmt_draft_find_numbers(struct shmt_draft *draft)
         drop_others(draft);
     }
     add_blocks(draft);
+    for (size_t k = 0; k < draft->number_count; k++)
+        limit(draft, shared, &draft->numbers[k]);
 }
 
 /* -- the text ------------------------------------------------------------- */
@@ -204,38 +333,60 @@ static void add_reason(const struct shmt_draft_number *one,
         [SHMT_DRAFT_OPTION] = "an option -D of the application",
         [SHMT_DRAFT_GUARDED] = "a macro behind #ifndef",
         [SHMT_DRAFT_PLAIN] = "a #define of the source",
-        [SHMT_DRAFT_BLOCK] = "the launch's block"};
+        [SHMT_DRAFT_BLOCK] = "the launch's block",
+        [SHMT_DRAFT_GRID] = "the launch's grid"};
 
     shmt_text_addf(text, "  # %s is %s%s%s.\n", one->name, ways[one->way],
                    one->reaches == NULL ? "" : "; ",
                    one->reaches == NULL ? "" : one->reaches);
-    if (one->way == SHMT_DRAFT_BLOCK)
+    if (one->way == SHMT_DRAFT_BLOCK && one->reaches == NULL)
         shmt_text_add(text, "  # Only a kernel that asks blockDim takes "
                       "another.\n");
 }
 
 static const char *suffix_of(const struct shmt_draft_number *one)
 {
-    return one->way == SHMT_DRAFT_BLOCK   ? ", scope: launch}\n"
+    return one->way == SHMT_DRAFT_BLOCK || one->way == SHMT_DRAFT_GRID
+               ? ", scope: launch}\n"
            : one->way == SHMT_DRAFT_PLAIN ? ", override: true}\n"
                                           : "}\n";
 }
 
-/* A number of the block alone is tuned by who knows the kernel. */
+/* A grid is no power of two. */
+static void add_values(const struct shmt_draft_number *one,
+                       struct shmt_text *text)
+{
+    const long long value = one->value, half = (value + 1) / 2,
+                    quarter = (value + 3) / 4;
+
+    if (one->way != SHMT_DRAFT_GRID) {
+        shmt_init_values(value, one->most, text);
+        return;
+    }
+    shmt_text_add(text, "[");
+    if (quarter < half)
+        shmt_text_addf(text, "%lld, ", quarter);
+    shmt_text_addf(text, "%lld, %lld, %lld, %lld], default: %lld", half, value,
+                   2 * value, 4 * value, value);
+}
+
+/* A number of the block alone, of a kernel that does not ask for it, is tuned
+ * by who knows the kernel. */
 void shmt_draft_parameters(const struct shmt_draft *draft,
                            struct shmt_text *text)
 {
     shmt_text_add(text, "parameters:\n");
     for (size_t k = 0; k < draft->number_count; k++) {
         const struct shmt_draft_number *one = &draft->numbers[k];
-        const bool proposed = draft->propose && one->reaches != NULL;
+        const bool proposed = draft->propose && one->reaches != NULL &&
+                              one->most >= one->value;
 
         add_reason(one, text);
         if (!proposed)
             shmt_text_add(text, "  # To tune it, write this instead:\n  # ");
         shmt_text_addf(text, "%s%s: {values: ", proposed ? "  " : "",
                        one->name);
-        shmt_init_values(one->value, text);
+        add_values(one, text);
         shmt_text_add(text, suffix_of(one));
         if (!proposed)
             shmt_text_addf(text, "  %s: {values: [%lld], default: %lld%s",

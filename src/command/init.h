@@ -22,8 +22,9 @@ struct shmt_init_draft {
 /* Writes the spec, with a mark for all that is not known. */
 void shmt_init_write(const struct shmt_init_draft *draft,
                      struct shmt_text *text);
-/* Powers of two around the value, and the value: "[1, 2, 4], default: 2". */
-void shmt_init_values(int64_t value, struct shmt_text *text);
+/* Powers of two around the value, `most` at most, and the value: "[1, 2, 4],
+ * default: 2". */
+void shmt_init_values(int64_t value, int64_t most, struct shmt_text *text);
 
 /* init_expr.c: appends what C code of the host says as an expression of a
  * spec, with the names that the spec has.  false: it cannot be said. */

@@ -71,7 +71,7 @@ static void add_problem(const struct shmt_init_draft *draft,
     }
 }
 
-void shmt_init_values(int64_t value, struct shmt_text *text)
+void shmt_init_values(int64_t value, int64_t most, struct shmt_text *text)
 {
     const int64_t least = value / 4 > 1 ? value / 4 : 1;
     bool first = true, there = false;
@@ -89,6 +89,8 @@ void shmt_init_values(int64_t value, struct shmt_text *text)
                            (long long)value);
         first = first && power <= value;
         there = there || power >= value;
+        if (power > value && power > most)
+            break;
         shmt_text_addf(text, "%s%lld", first ? "" : ", ", (long long)power);
         first = false;
     }
@@ -111,7 +113,7 @@ static void add_parameters(const struct shmt_init_draft *draft,
 
         shmt_text_addf(text, "  %s: {values: ", macro->name);
         if (shmt_init_number(macro->value, &value)) {
-            shmt_init_values(value, text);
+            shmt_init_values(value, INT64_MAX, text);
         } else {
             mark(text, "the values to try; the source says %.64s",
                  macro->value);

@@ -10,7 +10,10 @@
 #include <elf.h>
 #include <string.h>
 
-static const char prefix[] = ".nv.info.";
+static const char info[] = ".nv.info.", shared[] = ".nv.shared.";
+
+/* What the system keeps for itself, of GPUs where a section says so. */
+enum { RESERVED_BYTES = 1024 };
 
 enum {
     FORM_NONE = 1, FORM_BYTE = 2, FORM_HALF = 3, FORM_SIZED = 4,
@@ -79,9 +82,10 @@ static bool section_at(struct bytes table, size_t k, Elf64_Shdr *out)
 }
 
 /* Is the text at `offset` of `names` the prefix and `symbol`? */
-static bool is_named(struct bytes names, uint64_t offset, const char *symbol)
+static bool is_named(struct bytes names, uint64_t offset, const char *prefix,
+                     const char *symbol)
 {
-    const size_t before = sizeof prefix - 1, length = strlen(symbol) + 1;
+    const size_t before = strlen(prefix), length = strlen(symbol) + 1;
     struct bytes name;
 
     return slice(names, offset, before + length, &name) &&
@@ -103,19 +107,54 @@ static bool open_sections(struct bytes file, struct bytes *table,
            slice(file, section.sh_offset, section.sh_size, names);
 }
 
-static bool find_section(struct bytes file, const char *symbol,
-                         struct bytes *out)
+static bool find_header(struct bytes file, const char *prefix,
+                        const char *symbol, Elf64_Shdr *out)
 {
     struct bytes table, names;
-    Elf64_Shdr section;
 
     if (!open_sections(file, &table, &names))
         return false;
-    for (size_t k = 0; section_at(table, k, &section); k++)
-        if (is_named(names, section.sh_name, symbol))
-            return section.sh_type != SHT_NOBITS &&
-                   slice(file, section.sh_offset, section.sh_size, out);
+    for (size_t k = 0; section_at(table, k, out); k++)
+        if (is_named(names, out->sh_name, prefix, symbol))
+            return true;
     return false;
+}
+
+static bool find_section(struct bytes file, const char *symbol,
+                         struct bytes *out)
+{
+    Elf64_Shdr section;
+
+    return find_header(file, info, symbol, &section) &&
+           section.sh_type != SHT_NOBITS &&
+           slice(file, section.sh_offset, section.sh_size, out);
+}
+
+static uint64_t shared_bytes(struct bytes file, const char *symbol)
+{
+    Elf64_Shdr section, reserved;
+
+    if (!find_header(file, shared, symbol, &section))
+        return 0;
+    return section.sh_size >= RESERVED_BYTES &&
+                   find_header(file, shared, "reserved.0", &reserved)
+               ? section.sh_size - RESERVED_BYTES
+               : section.sh_size;
+}
+
+uint64_t shmt_cubin_shared_bytes(const void *cubin, size_t size)
+{
+    const struct bytes file = {cubin, size};
+    const char *kernel;
+    uint64_t most = 0;
+    size_t at = 0;
+
+    while ((kernel = shmt_cubin_next_kernel(cubin, size, &at)) != NULL) {
+        const uint64_t bytes = shared_bytes(file, kernel);
+
+        most = bytes > most ? bytes : most;
+    }
+    return most;
 }
 
 /* -- the attributes ------------------------------------------------------- */

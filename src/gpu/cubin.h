@@ -18,7 +18,9 @@
  * Variables are objects of its table of symbols: those of __constant__ lie in
  * the section .nv.constant3, whose bytes are zeros where there is no
  * initialiser; those of __device__ in .nv.global, which has no bytes, or in
- * .nv.global.init.
+ * .nv.global.init.  Arrays in shared memory are the section .nv.shared.SYMBOL,
+ * which has no bytes; where .nv.shared.reserved.0 is there, 1 KiB of it is the
+ * system's.
  */
 #ifndef SHMT_GPU_CUBIN_H
 #define SHMT_GPU_CUBIN_H
@@ -40,6 +42,10 @@ struct shmt_cubin_params {
  * format. */
 bool shmt_cubin_read_params(const void *cubin, size_t size, const char *symbol,
                             struct shmt_cubin_params *out);
+
+/* Bytes that arrays in shared memory take, those of `extern` not, in the kernel
+ * of the binary that has most of them; 0: none has one, or it cannot be read. */
+uint64_t shmt_cubin_shared_bytes(const void *cubin, size_t size);
 
 /* A variable of the source, __constant__ or __device__. */
 struct shmt_cubin_variable {

@@ -6,6 +6,7 @@
 #ifndef SHMT_GPU_H
 #define SHMT_GPU_H
 
+#include "gpu/cubin.h"
 #include "gpu/driver.h"
 #include "gpu/image.h"
 #include "gpu/module.h"

@@ -81,7 +81,7 @@ check "types, roles and sizes are what they were" all \
     "has opened/blend-1 'offsets: {type: bytes, role: symbol, symbol: offsets'"
 check "numbers that reach the block are proposed, not tuned" all \
     "has opened/blend-1 'grid: [\"ceildiv(n, BLOCK)\"]'" \
-    "has opened/blend-1 '# BLOCK: {values: [64, 128, 256, 512, 1024]'" \
+    "has opened/blend-1 '# BLOCK: {values: [64, 128, 256]'" \
     "has opened/blend-1 '  BLOCK: {values: [256], default: 256}'" \
     "has opened/blend-1 'source: [defines.cu, program.cu]'"
 check "each content is there once" \

@@ -63,6 +63,27 @@ capture --no-rerun -- stride=512
 check "which one launch does not tell" \
     has stride-1 'grid: ["ceildiv(n, BLOCK)"]'
 
+capture --no-rerun -- loose=1000
+check "a block that is no macro, and a grid that follows nothing, stay" all \
+    "has loose-1 'grid: [6]'" "has loose-1 'BLOCK_X: {values: [64], default: 64,'"
+capture --no-rerun --propose -- loose=1000
+check "unless they are to be tried, by a source that asks for them" all \
+    "exits 0" "has loose-1 'grid: [GRID_X]'" "has loose-1 'block: [BLOCK_X]'" \
+    "has loose-1 '  BLOCK_X: {values: [16, 32, 64, 128, 256], default: 64, sco'" \
+    "has loose-1 '  GRID_X: {values: [2, 3, 6, 12, 24], default: 6, scope: la'"
+run tune taken/loose-1 --device 0 --strategy exhaustive -o tuned
+check "which is tuned" all "exits 0" "out_has '^loose  *n=1000 '"
+capture --no-rerun --propose -- cover=1000
+check "a grid that follows a size does so" all "exits 0" \
+    "has cover-1 'grid: [\"ceildiv(n, BLOCK)\"]'" "! has cover-1 GRID_X"
+
+capture --no-rerun --propose -- plenty=1000
+check "what would take more shared memory than there is, is not proposed" all \
+    "exits 0" \
+    "has plenty-1 '  BLOCK: {values: [64, 128, 256], default: 256}'"
+run check taken/plenty-1
+check "so that it is a spec" exits 0
+
 capture --no-rerun --count 3 -- uneven=257 uneven=1000 uneven=1006
 check "what fits some launches alone is a comment" all "exits 0" \
     "has uneven-1 'grid: [6]'" \

@@ -10,10 +10,10 @@
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
  * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
  * `steps` below, in turn, or cover=N, total=N, stray=N, follow=N, stride=N,
- * uneven=N and plain=N, which launch these kernels.  $FAKE_NVRTC_REAL is NVRTC,
- * unless $APPLICATION_NVRTC is; with $APPLICATION_OTHER one option more is given
- * to it, and with $APPLICATION_KEPT nothing is compiled, so that load_file finds
- * what another run has left.
+ * uneven=N, loose=N, plenty=N and plain=N, which launch these kernels.
+ * $FAKE_NVRTC_REAL is NVRTC, unless $APPLICATION_NVRTC is; with
+ * $APPLICATION_OTHER one option more is given to it, and with $APPLICATION_KEPT
+ * nothing is compiled, so that load_file finds what another run has left.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -95,6 +95,23 @@ static const char source[] =
     "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "    for (; i < n; i += gridDim.x * blockDim.x)\n"
     "        z[i] = a * x[i];\n"
+    "}\n"
+    "extern \"C\" __global__ void loose(float *z, const float *x, SCALAR a,\n"
+    "                                 int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    for (; i < n; i += gridDim.x * blockDim.x)\n"
+    "        z[i] = a * x[i];\n"
+    "}\n"
+    "extern \"C\" __global__ void plenty(float *z, const float *x, SCALAR a,\n"
+    "                                  int n)\n"
+    "{\n"
+    "    __shared__ float tile[32 * BLOCK];\n"
+    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+    "    tile[32 * threadIdx.x] = i < n ? x[i] : 0;\n"
+    "    __syncthreads();\n"
+    "    if (i < n)\n"
+    "        z[i] = a * tile[32 * threadIdx.x];\n"
     "}\n"
     "extern \"C\" __global__ void gather(float **out, float *const *rows,\n"
     "                                  int n)\n"
@@ -387,10 +404,16 @@ static void look_up(void)
            why == NULL ? "no reason" : strrchr(why, ' ') + 1);
 }
 
-/* Blocks of 256; of some kernels other numbers than cover n elements. */
+static unsigned threads_of(const char *name)
+{
+    return strcmp(name, "loose") == 0 ? 64 : 256;
+}
+
+/* Of some kernels other numbers than cover n elements. */
 static unsigned blocks_of(const char *name, int n)
 {
     return strcmp(name, "stride") == 0   ? 2
+           : strcmp(name, "loose") == 0  ? 6
            : strcmp(name, "uneven") == 0 ? (unsigned)(n % 7) + 1
                                          : (unsigned)(n + 255) / 256;
 }
@@ -416,8 +439,8 @@ static void launch_other(const char *name, int n)
     memset(values, 0, bytes);
     must((int)api.cuMemcpyHtoD(z, values, (size_t)outputs * sizeof(float)),
          "copy");
-    must((int)api.cuLaunchKernel(function, blocks_of(name, n), 1, 1, 256,
-                                 1, 1, 0, state.stream,
+    must((int)api.cuLaunchKernel(function, blocks_of(name, n), 1, 1,
+                                 threads_of(name), 1, 1, 0, state.stream,
                                  outputs == n ? cover : total, NULL),
          "launch");
     free(values);
