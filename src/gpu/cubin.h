@@ -44,7 +44,7 @@ bool shmt_cubin_read_params(const void *cubin, size_t size, const char *symbol,
                             struct shmt_cubin_params *out);
 
 /* Bytes that arrays in shared memory take, those of `extern` not, in the kernel
- * of the binary that has most of them; 0: none has one, or it cannot be read. */
+ * of the binary that has most; 0: none has one, or it cannot be read. */
 uint64_t shmt_cubin_shared_bytes(const void *cubin, size_t size);
 
 /* A variable of the source, __constant__ or __device__. */

@@ -105,14 +105,16 @@ def run(folder, name, seconds):
     platform = openmm.Platform.getPlatform(
         os.environ.get("OPENMM_PLATFORM", "CUDA"))
     made = integrator_of(name)
+    properties = {"Precision": "single", "DeterministicForces":
+                  os.environ.get("OPENMM_DETERMINISTIC", "false")}
     context = openmm.Context(
         openmm.XmlSerializer.deserialize(kept["system"]), made, platform,
-        {"Precision": "single"} if platform.getName() == "CUDA" else {})
+        properties if platform.getName() == "CUDA" else {})
     context.setPositions([openmm.Vec3(*p) for p in kept["positions"]])
     context.setVelocitiesToTemperature(300, 1)
     start = energy_of(context)
     made.step(20)
-    energy_of(context)
+    later = energy_of(context)
     begun = time.perf_counter()
     steps = 0
     while True:
@@ -123,7 +125,7 @@ def run(folder, name, seconds):
         if taken >= seconds:
             break
     step_ns = made.getStepSize().value_in_unit(unit.nanosecond)
-    print(json.dumps({"system": name, "energy": start, "steps": steps,
+    print(json.dumps({"system": name, "energy": start, "later": later, "steps": steps,
                       "ns_per_day": steps * step_ns * 86400 / taken}))
 
 

@@ -3,10 +3,17 @@
 """openmm_bench.py BUILD FOLDER --out OUT [--wheels DIR] [--pdbs DIR] ...: kernels of
 OpenMM tuned inside of OpenMM.
 
-Of each system of openmm_app.py: which kernels take its time, these captured,
-made again, checked as they are, tuned for --budget each, and put back: --rounds
-of OpenMM alone and with what was tuned, in turn.  A report is printed and kept
-in OUT/report.json.
+Phases, all of them or those of --phases, in this order:
+  list     which kernels take the time of each system of openmm_app.py
+  replay   these captured with whole numbers for charges, and made again: how
+           many give what OpenMM got, bit for bit
+  capture  these captured as OpenMM's benchmark runs them
+  check    their drafts checked as they are
+  tune     tuned for --budget each, what takes most time first
+  rounds   --rounds of OpenMM alone and with what was tuned, in turn
+With --for SECONDS, what has not been begun by then is left out.  A summary is
+printed last and kept in OUT/report.json, and OUT/state has all that `rounds` of
+another call needs (--out STATE --phases rounds).
 
 FOLDER keeps what is made once: site/ of the wheels (openmm, openmm-cuda-13,
 numpy where it is not there) and systems/ of the PDB files (examples/benchmarks
@@ -14,6 +21,8 @@ of OpenMM's repository).  Nothing is fetched.  The CUDA libraries that OpenMM
 links (cuFFT, NVRTC) must be where the loader finds them.
 """
 import argparse
+import concurrent.futures
+import fnmatch
 import glob
 import json
 import os
@@ -22,15 +31,34 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUN = os.path.join(HERE, "openmm_app.py")
-PROGRESS = time.monotonic()
+BEGUN = time.monotonic()
+PHASES = ("list", "replay", "capture", "check", "tune", "rounds")
+# Most launches of these do nothing, as the list of neighbours is seldom made
+# anew, or leave sums whose number is another kernel's: one launch does not show
+# that a configuration is right.
+NOT_TUNED = ("find*", "sort*", "computeSortKeys", "*Bucket*", "computeRange",
+             "clear*", "generateRandomNumbers", "*CenterOfMass*",
+             "reduceEnergy", "computePerDof", "copyFloatBuffer")
 
 
 def say(*words):
-    print("[%5.1f s]" % (time.monotonic() - PROGRESS), *words, flush=True)
+    print("[%5.1f s]" % (time.monotonic() - BEGUN), *words, flush=True)
+
+
+def median(values):
+    return statistics.median(values) if values else None
+
+
+def quartiles(values):
+    if len(values) < 2:
+        return [values[0], values[0]] if values else []
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return [low, high]
 
 
 class Bench:
@@ -40,25 +68,40 @@ class Bench:
             os.path.join(options.build, "shmtune"))
         self.site = os.path.join(options.folder, "site")
         self.env = dict(os.environ, PYTHONPATH=self.site)
+        self.path = os.path.join(options.out, "report.json")
         self.report = {}
+        if os.path.exists(self.path):
+            with open(self.path, encoding="utf-8") as file:
+                self.report = json.load(file)
+        self.systems = options.systems.split(",")
+        for system in self.systems:
+            self.report.setdefault(system, {"kernels": []})
+
+    def late(self):
+        return (self.options.until and
+                time.monotonic() - BEGUN > self.options.until)
 
     def application(self, system, seconds):
         return [sys.executable, RUN, "run", self.options.folder, system,
                 str(seconds)]
 
-    def call(self, words, limit=300):
+    def call(self, words, limit=300, **more):
         """(status, output, errors); in a folder of its own for OpenMM's own
         cache, so that every kernel is compiled and seen."""
-        cache = os.path.join(self.options.out, "cache")
-        shutil.rmtree(cache, ignore_errors=True)
-        os.makedirs(cache)
-        try:
-            done = subprocess.run(words, env=dict(self.env, TMPDIR=cache),
-                                  capture_output=True, text=True,
-                                  timeout=limit)
-        except subprocess.TimeoutExpired as late:
-            return 124, str(late.stdout), "later than %d s" % limit
+        with tempfile.TemporaryDirectory() as cache:
+            try:
+                done = subprocess.run(
+                    words, env=dict(self.env, TMPDIR=cache, **more),
+                    capture_output=True, text=True, timeout=limit)
+            except subprocess.TimeoutExpired as late:
+                return 124, str(late.stdout), "later than %d s" % limit
         return done.returncode, done.stdout, done.stderr
+
+    def all(self, function, items):
+        """Beside each other: nothing is timed."""
+        with concurrent.futures.ThreadPoolExecutor(
+                self.options.jobs) as pool:
+            list(pool.map(function, items))
 
     def prepare(self):
         options = self.options
@@ -72,118 +115,225 @@ class Bench:
             subprocess.run([sys.executable, RUN, "prepare", options.folder,
                             options.pdbs], env=self.env, check=True)
 
-    # -- one system after the other -------------------------------------------
+    # -- which kernels --------------------------------------------------------
 
-    def list(self, system):
-        """The kernels that take most of the time, most first."""
+    def list_one(self, system):
         status, out, err = self.call(
             [self.shmtune, "capture", "--wide", "--list", "--",
              *self.application(system, 0)])
         table = [line.split() for line in out.splitlines()
                  if re.match(r" *[0-9.]+ +% ", line)]
+        names = []
+        for row in table:
+            if row[-1] not in names and not any(
+                    fnmatch.fnmatchcase(row[-1], glob_) for glob_ in NOT_TUNED):
+                names.append(row[-1])
+        self.report[system]["kernels"] = names[:self.options.kernels]
         say(system, "listed: status", status, len(table), "kernels")
-        for line in out.splitlines()[:self.options.kernels + 2]:
+        for line in out.splitlines()[:self.options.kernels + 8]:
             print("   ", line)
         if status or not table:
             print(err[-2000:])
-        return [row[-1] for row in table][:self.options.kernels]
 
-    def capture(self, system, kernels):
-        folder = os.path.join(self.options.out, "taken", system)
+    def list(self):
+        for system in self.systems:
+            if not self.late():
+                self.list_one(system)
+
+    # -- captured, and made again ---------------------------------------------
+
+    def take(self, system, where, **more):
+        """What was captured, and of those made again what was said."""
+        folder = os.path.join(self.options.out, where, system)
+        kernels = self.report[system]["kernels"]
+        if not kernels:
+            return {}
+        shutil.rmtree(folder, ignore_errors=True)
         status, _, err = self.call(
-            [self.shmtune, "capture", "--propose", "--skip", "4", "-o",
+            [self.shmtune, "capture", "--propose", "--skip", "12", "-o",
              folder, *[w for k in kernels for w in ("-k", k)], "--",
-             *self.application(system, 0)])
-        again = re.findall(r"(\S+): made again(.*)", err)
-        same = [name for name, words in again if " it gives what" in words]
-        say(system, "captured: status", status, len(again), "made again,",
-            len(same), "bit for bit")
-        print("   ", err[-6000:].replace("\n", "\n    "))
-        self.report[system] = {
-            "captured": len(glob.glob(os.path.join(folder, "*", ""))),
-            "made_again": len(again), "bit_for_bit": len(same)}
-        return folder
+             *self.application(system, 0)], **more)
+        again = dict(re.findall(r"(\S+): made again(.*)", err))
+        same = [k for k, words in again.items() if " it gives what" in words]
+        found = {"captured": len(glob.glob(os.path.join(folder, "*", ""))),
+                 "made_again": len(again), "bit_for_bit": len(same)}
+        say(system, where, "status", status, found)
+        for line in err.splitlines():
+            if "it gives what" not in line and "its buffers" not in line:
+                print("   ", line[:300])
+        return found
 
-    def check(self, system, folder):
-        good = []
-        for each in sorted(glob.glob(os.path.join(folder, "*", ""))):
-            status, out, err = self.call([self.shmtune, "check", each])
-            name = os.path.basename(os.path.dirname(each))
-            notes = (out + err).strip().splitlines()
-            if status == 0:
-                good.append(each)
-            print("    check %s: %d %s" % (
-                name, status, notes[-1] if notes else ""))
-        self.report[system]["checked"] = len(good)
-        return good
+    def replay(self):
+        def one(system):
+            self.report[system]["replay"] = self.take(
+                system, "replayed", OPENMM_DETERMINISTIC="true")
+        self.all(one, self.systems)
 
-    def tune(self, system, drafts):
-        gains = {}
-        for draft in drafts:
+    def capture(self):
+        def one(system):
+            self.report[system]["capture"] = self.take(system, "taken")
+        self.all(one, self.systems)
+
+    # -- checked, and tuned ---------------------------------------------------
+
+    def drafts(self, system):
+        return sorted(glob.glob(os.path.join(
+            self.options.out, "taken", system, "*", "")))
+
+    def check(self):
+        right = {system: [] for system in self.systems}
+
+        def one(item):
+            system, draft = item
             name = os.path.basename(os.path.dirname(draft))
-            status, out, err = self.call(
-                [self.shmtune, "tune", draft, "--device", self.options.device,
-                 "--budget", self.options.budget, "--json", "-q", "-o",
-                 os.path.join(self.options.out, "tunings", system)])
-            try:
-                answer = json.loads(out)
-                for one in answer.get("results", []):
-                    gains[name] = one["gain"]
-                    print("    tune %s: %.2f us, %.3f of the default's, "
-                          "%d tried, %s" % (
-                              name, one["result"]["time_us"], one["gain"],
-                              one["tried"], one["config"]))
-                for one in answer.get("failures", []):
-                    print("    tune %s: %s" % (name, one.get("error")))
-            except ValueError:
-                print("    tune %s: %d %s" % (name, status, err[-600:]))
-        self.report[system]["gains"] = gains
+            status, out, err = self.call([self.shmtune, "check", draft])
+            if status == 0:
+                right[system].append(name)
+            else:
+                print("    check %s %s: %d %s" % (system, name, status,
+                                                  (out + err)[-600:]))
+        self.all(one, [(system, draft) for system in self.systems
+                       for draft in self.drafts(system)])
+        for system in self.systems:
+            self.report[system]["checked"] = sorted(right[system])
+            say(system, "checked:", len(right[system]), "of",
+                len(self.drafts(system)), "unedited")
 
-    def rounds(self, system, folder):
-        rows = {"alone": [], "tuned": []}
-        tunings = os.path.join(self.options.out, "tunings", system)
+    def tune_one(self, system, name):
+        draft = os.path.join(self.options.out, "taken", system, name)
+        status, out, err = self.call(
+            [self.shmtune, "tune", draft, "--device", self.options.device,
+             "--budget", self.options.budget, "--json", "-q", "-o",
+             os.path.join(self.options.out, "tunings", system)])
+        try:
+            answer = json.loads(out)
+        except ValueError:
+            say(system, name, "tune:", status, err[-600:])
+            return
+        for one in answer.get("results", []):
+            self.report[system].setdefault("gains", {})[name] = one["gain"]
+            say(system, name, "%.2f us, gain %.3f, %d tried, %s" % (
+                one["result"]["time_us"], one["gain"], one["tried"],
+                one["config"]))
+        for one in answer.get("failures", []):
+            say(system, name, "tune:", str(one.get("error"))[:400])
+
+    def tune(self):
+        """The first kernel of each system, then the second of each."""
+        for rank in range(self.options.kernels):
+            for system in self.systems:
+                kernels = self.report[system]["kernels"]
+                if rank >= len(kernels):
+                    continue
+                for name in self.report[system].get("checked", []):
+                    if name.rsplit("-", 1)[0] == kernels[rank] and \
+                            not self.late():
+                        self.tune_one(system, name)
+        self.keep_state()
+
+    def keep_state(self):
+        """What `run` needs: no data, and no binaries."""
+        state = os.path.join(self.options.out, "state")
+        shutil.rmtree(state, ignore_errors=True)
+        for part in ("taken", "tunings"):
+            at = os.path.join(self.options.out, part)
+            if os.path.isdir(at):
+                shutil.copytree(
+                    at, os.path.join(state, part),
+                    ignore=shutil.ignore_patterns(
+                        "memory-*", "image.*", "*.journal", "binaries"))
+        self.keep()
+        shutil.copy(self.path, state)
+
+    # -- put back -------------------------------------------------------------
+
+    def round(self, system, which, rows):
+        before = [] if which == "alone" else [
+            self.shmtune, "run", "--captured",
+            os.path.join(self.options.out, "taken", system), "--tunings",
+            os.path.join(self.options.out, "tunings", system), "--"]
+        status, out, err = self.call(
+            before + self.application(system, self.options.seconds))
+        try:
+            rows[which].append(json.loads(out.splitlines()[-1]))
+        except (ValueError, IndexError):
+            say(system, which, "status", status, err[-600:])
+        if which == "tuned" and len(rows[which]) == 1:
+            say(system, "put back:")
+            for line in err.splitlines():
+                print("   ", line[:240])
+            self.report[system]["put_back"] = len(
+                re.findall("is launched as tuned", err))
+
+    def rounds(self):
+        rows = {system: {"alone": [], "tuned": []} for system in self.systems}
         for number in range(self.options.rounds):
-            for which in ("alone", "tuned"):
-                before = [] if which == "alone" else [
-                    self.shmtune, "run", "--captured", folder, "--tunings",
-                    tunings, "--"]
-                status, out, err = self.call(
-                    before + self.application(system, self.options.seconds))
-                try:
-                    rows[which].append(json.loads(out.splitlines()[-1]))
-                except (ValueError, IndexError):
-                    print("    %s: %d %s" % (which, status, err[-600:]))
-                if which == "tuned" and number == 0:
-                    print("   ", err[-3000:].replace("\n", "\n    "))
-        if not rows["alone"] or not rows["tuned"]:
+            for system in self.systems:
+                if self.late() or not self.report[system].get("gains"):
+                    continue
+                order = ("alone", "tuned")
+                for which in order if number % 2 == 0 else order[::-1]:
+                    self.round(system, which, rows[system])
+        for system in self.systems:
+            self.compare(system, **rows[system])
+
+    def compare(self, system, alone, tuned):
+        if not alone or not tuned:
             return
         ratios = [t["ns_per_day"] / a["ns_per_day"]
-                  for a, t in zip(rows["alone"], rows["tuned"])]
-        start = rows["alone"][0]["energy"]
-        apart = max(abs(r["energy"] - start) / abs(start)
-                    for r in rows["alone"] + rows["tuned"])
-        self.report[system].update(
-            alone=statistics.median(r["ns_per_day"] for r in rows["alone"]),
-            tuned=statistics.median(r["ns_per_day"] for r in rows["tuned"]),
-            ratios=ratios, ratio=statistics.median(ratios),
-            energies_apart=apart)
-        say(system, "ns/day %.1f alone, %.1f tuned, ratio %.4f, energies "
-            "%.1e apart" % (self.report[system]["alone"],
-                            self.report[system]["tuned"],
-                            self.report[system]["ratio"], apart))
+                  for a, t in zip(alone, tuned)]
 
-    def system(self, system):
-        kernels = self.list(system)
-        if not kernels:
-            return
-        folder = self.capture(system, kernels)
-        self.tune(system, self.check(system, folder))
-        self.rounds(system, folder)
+        def apart(key):
+            first = alone[0][key]
+            return max(abs(r[key] - first) / (abs(first) or 1)
+                       for r in alone + tuned)
+        self.report[system].update(
+            rounds=len(ratios), ratio=median(ratios),
+            quartiles=quartiles(ratios),
+            alone=median([r["ns_per_day"] for r in alone]),
+            tuned=median([r["ns_per_day"] for r in tuned]),
+            energies_apart=apart("energy"), later_apart=apart("later"))
+
+    # -- the end --------------------------------------------------------------
 
     def keep(self):
-        with open(os.path.join(self.options.out, "report.json"), "w",
-                  encoding="utf-8") as file:
-            json.dump(self.report, file, indent=2)
+        with open(self.path, "w", encoding="utf-8") as file:
+            json.dump(self.report, file, indent=1)
+
+    def summary(self):
+        of_all = {"captured": 0, "made_again": 0, "bit_for_bit": 0}
+        print("\nsystem     captured source bits   checked  tuned back  "
+              "alone    tuned    ratio [quartiles]        energies")
+        for system in self.systems:
+            one = self.report[system]
+            found = one.get("replay") or one.get("capture") or {}
+            for key in of_all:
+                of_all[key] += found.get(key, 0)
+            low, high = one.get("quartiles") or (0, 0)
+            print("%-10s %8d %6d %4d %5d/%-3d %5d %5s %9.1f %8.1f  %.4f "
+                  "[%.4f, %.4f] %9.1e" % (
+                      system, found.get("captured", 0),
+                      found.get("made_again", 0), found.get("bit_for_bit", 0),
+                      len(one.get("checked", [])),
+                      (one.get("capture") or {}).get("captured", 0),
+                      len(one.get("gains", {})), one.get("put_back", "-"),
+                      one.get("alone", 0), one.get("tuned", 0),
+                      one.get("ratio", 0), low, high,
+                      one.get("energies_apart", 0)))
+        for system in self.systems:
+            print("gains %s:" % system, ", ".join(
+                "%s %.3f" % item
+                for item in self.report[system].get("gains", {}).items()))
+        if of_all["made_again"]:
+            print("bit for bit: %d of %d with a source, %.1f %%; %d captured" %
+                  (of_all["bit_for_bit"], of_all["made_again"],
+                   100 * of_all["bit_for_bit"] / of_all["made_again"],
+                   of_all["captured"]))
+        ratios = [one["ratio"] for one in self.report.values()
+                  if one.get("ratio")]
+        if ratios:
+            print("ns/day: geometric mean %.4f, least %.4f" % (
+                statistics.geometric_mean(ratios), min(ratios)))
 
 
 def main():
@@ -195,6 +345,9 @@ def main():
     parser.add_argument("--wheels", default="")
     parser.add_argument("--pdbs", default="")
     parser.add_argument("--systems", default="gbsa,rf,pme,large,amoebapme")
+    parser.add_argument("--phases", default=",".join(PHASES))
+    parser.add_argument("--for", dest="until", type=float, default=0)
+    parser.add_argument("--jobs", type=int, default=5)
     parser.add_argument("--kernels", type=int, default=8)
     parser.add_argument("--budget", default="20s")
     parser.add_argument("--rounds", type=int, default=5)
@@ -203,13 +356,12 @@ def main():
     bench = Bench(parser.parse_args())
     os.makedirs(bench.options.out, exist_ok=True)
     bench.prepare()
-    for system in bench.options.systems.split(","):
-        bench.system(system)
-        bench.keep()
-    ratios = [one["ratio"] for one in bench.report.values() if "ratio" in one]
-    if ratios:
-        say("geometric mean %.4f, least %.4f" % (
-            statistics.geometric_mean(ratios), min(ratios)))
+    for phase in PHASES:
+        if phase in bench.options.phases.split(","):
+            say(phase)
+            getattr(bench, phase)()
+            bench.keep()
+    bench.summary()
 
 
 main()
