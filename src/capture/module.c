@@ -150,12 +150,14 @@ const char *shmt_capture_identity(const struct shmt_capture_image *from)
     if (image == NULL)
         return "";
     pthread_mutex_lock(&lock);
-    program = image->digest[0] == '\0'
-                  ? NULL : shmt_capture_program_of(image->digest);
-    if (image->identity[0] == '\0' && program != NULL)
-        shmt_capture_program_digest(program, image->identity);
-    else if (image->identity[0] == '\0' && image->data != NULL)
-        shmt_capture_digest(image->data, image->size, image->identity);
+    if (image->identity[0] == '\0') {
+        program = image->digest[0] == '\0'
+                      ? NULL : shmt_capture_program_of(image->digest);
+        if (program != NULL)
+            shmt_capture_program_digest(program, image->identity);
+        else if (image->data != NULL)
+            shmt_capture_digest(image->data, image->size, image->identity);
+    }
     pthread_mutex_unlock(&lock);
     return image->identity;
 }
