@@ -40,10 +40,11 @@ BEGUN = time.monotonic()
 PHASES = ("list", "replay", "capture", "check", "tune", "rounds")
 # Most launches of these do nothing, as the list of neighbours is seldom made
 # anew, or leave sums whose number is another kernel's: one launch does not show
-# that a configuration is right.
+# that a configuration is right; those of cuFFT have no source.
 NOT_TUNED = ("find*", "sort*", "computeSortKeys", "*Bucket*", "computeRange",
              "clear*", "generateRandomNumbers", "*CenterOfMass*",
-             "reduceEnergy", "computePerDof", "copyFloatBuffer")
+             "reduceEnergy", "computePerDof", "copyFloatBuffer", "*fft*",
+             "*FFT*")
 
 
 def say(*words):
@@ -125,7 +126,7 @@ class Bench:
                  if re.match(r" *[0-9.]+ +% ", line)]
         names = []
         for row in table:
-            if row[-1] not in names and not any(
+            if row[-1].isidentifier() and row[-1] not in names and not any(
                     fnmatch.fnmatchcase(row[-1], glob_) for glob_ in NOT_TUNED):
                 names.append(row[-1])
         self.report[system]["kernels"] = names[:self.options.kernels]
