@@ -276,7 +276,8 @@ def cupy_that_fits():
 
 
 def theirs(port, scale):
-    """(best configuration, how many, seconds) of Kernel Tuner's run."""
+    """(best configuration, how many, seconds) of Kernel Tuner's run; None for
+    the first: none came to a time."""
     os.environ["CUPY_CACHE_IN_MEMORY"] = "1"     # compile every candidate
     cupy_that_fits()
     import kernel_tuner
@@ -300,7 +301,8 @@ def theirs(port, scale):
         sys.stdout.flush()
         os.dup2(out, 1)
     good = [r for r in results if isinstance(r.get("time"), float)]
-    return min(good, key=lambda r: r["time"]), len(results), taken
+    return (min(good, key=lambda r: r["time"], default=None), len(results),
+            taken)
 
 
 def side_by_side(port, scale, mine, other, names):
@@ -347,10 +349,14 @@ def port_of(name, scale):
         if has("kernel_tuner") and has("cupy"):
             found, number, taken = theirs(port, scale)
             row += ["%d" % number, "%.1f" % taken, "%.2f" % (taken / seconds)]
-            same = all(found[n] == tuned.best[n] for n in names)
-            own, other = ((1, 1) if same else
-                          side_by_side(port, scale, tuned.best, found, names))
-            row += ["%.3f" % (other / own)]
+            if found is None:
+                row += ["none"]
+            elif all(found[n] == tuned.best[n] for n in names):
+                row += ["1.000"]
+            else:
+                own, other = side_by_side(port, scale, tuned.best, found,
+                                          names)
+                row += ["%.3f" % (other / own)]
         ROWS.append(row)
         print("# " + "  ".join(row))
 
