@@ -155,7 +155,7 @@ def search_of(size, results, began, others, shipped):
             "measure_s": sum(one["measure_s"] for one in results),
             "best_us": best["us"], "best_at_s": began + best["at"],
             "best_heard": best in after,
-            "behind": [None if math.isinf(one) else one for one in behind],
+            "behind": [one if math.isfinite(one) else None for one in behind],
             "shipped_at_s": began + known[0]["at"] if known else None,
             "shipped_behind": known[0]["us"] / best["us"] - 1
             if known and known[0]["us"] < math.inf else None}
