@@ -15,6 +15,11 @@
 /* Of the memory of a device that the runs on it may need. */
 static const double memory_share = 0.8;
 
+/* Measure workers that start on a device at a time.  The driver sets one up
+ * after the other: of twenty at once none is ready before all of them are, and
+ * until then nothing is compiled. */
+enum { STARTING = 2 };
+
 size_t shmt_campaign_lanes(const struct shmt_campaign *campaign)
 {
     return campaign->device_count *
@@ -137,6 +142,19 @@ choose_kernel(const struct shmt_dealer *dealer, const struct shmt_lane *lane)
     return own != NULL ? own : untouched != NULL ? untouched : first;
 }
 
+/* Whether another measure worker may start on the device of the lane. */
+static bool may_start(const struct shmt_dealer *dealer,
+                      const struct shmt_lane *lane)
+{
+    size_t starting = 0;
+
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        starting += dealer->lanes[k].state == SHMT_LANE_OPENING &&
+                    shmt_lane_is_coming(&dealer->lanes[k]) &&
+                    shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]);
+    return starting < STARTING;
+}
+
 /* Whether the lane is the one of its device that takes the next problem. */
 static bool may_take(const struct shmt_dealer *dealer,
                      const struct shmt_lane *lane)
@@ -148,6 +166,8 @@ static bool may_take(const struct shmt_dealer *dealer,
         return false;
     if (dealer->width == 1)
         return true;
+    if (lane->open != kernel && !may_start(dealer, lane))
+        return false;
     for (size_t k = 0; k < dealer->lane_count; k++)
         if (dealer->lanes[k].state == SHMT_LANE_FREE && lane->open != kernel &&
             dealer->lanes[k].open == kernel &&

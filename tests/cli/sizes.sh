@@ -167,6 +167,18 @@ check "with memory for all of them they take turns" all 'exits 0' \
     '[ "$(turns)" -gt 8 ]'
 rm -f log
 # shellcheck disable=SC2086
+FAKE_WORKER_START=late FAKE_WORKER_BUSY_MS=20 run toy $sizes --size n=20000 \
+    --budget 40 --output late -q
+# starting: how many of the five measure workers did at a time, at most.
+starting() {
+    awk '/^starts/ { all++; n++ } all > 5 { exit } /^ready/ { n-- }
+         n > most { most = n } END { print most }' log
+}
+check "two of them start at a time, and the first goes on at once" all \
+    'exits 0' '[ "$(starting)" -eq 2 ]' \
+    '[ "$(sed -n "/^measure/q;/^ready/p" log | wc -l)" -le 4 ]'
+rm -f log
+# shellcheck disable=SC2086
 FAKE_WORKER_MEMORY=1400000000 run toy $sizes --budget 20 --output narrow -q
 check "with memory for one, they follow each other" all 'exits 0' \
     '[ "$(turns)" -eq 4 ]' '[ "$(winners narrow | grep -c "^- size")" -eq 4 ]'

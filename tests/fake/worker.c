@@ -11,7 +11,8 @@
  * FAKE_WORKER_START=die      is killed by a signal at once
  * FAKE_WORKER_START=mute     never says hello
  * FAKE_WORKER_START=half     says half of it
- * FAKE_WORKER_START=late     says it after 0.3 s
+ * FAKE_WORKER_START=late     says it after 0.3 s; a line "starts" is in the log,
+ *                            and then "ready", of each that has a device
  * FAKE_WORKER_START=twice    says it twice
  * FAKE_WORKER_START=answer   answers before anything was asked
  * FAKE_WORKER_START=ids      gives every answer another tag
@@ -167,6 +168,27 @@ static void take_alone(void)
     _exit(6);
 }
 
+static void log_word(const char *word)
+{
+    const char *const path = getenv("FAKE_WORKER_LOG");
+    const int fd = path == NULL
+                       ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+    if (fd >= 0 && write(fd, word, strlen(word)) < 0)
+        perror(path);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void be_late(const struct fake *fake)
+{
+    if (fake->images != NULL && fake->device != NULL)
+        log_word("starts\n");
+    usleep(300000);
+    if (fake->images != NULL && fake->device != NULL)
+        log_word("ready\n");
+}
+
 static void hello(const struct fake *fake)
 {
     struct shmt_wire_reply hello = {
@@ -180,7 +202,7 @@ static void hello(const struct fake *fake)
     while (is_started("endless"))
         fputs("{hello: 1, ", stdout);
     if (is_started("late"))
-        usleep(300000);
+        be_late(fake);
     if (is_started("answer"))
         puts("{tag: 0, verdict: ok}");
     say(&hello);
@@ -448,16 +470,6 @@ static void keep_log(const struct fake *fake,
     shmt_text_free(&text);
 }
 
-static void note_overlap(void)
-{
-    const int fd = open(getenv("FAKE_WORKER_LOG"),
-                        O_WRONLY | O_CREAT | O_APPEND, 0600);
-
-    if (fd < 0 || write(fd, "overlap\n", 8) < 0)
-        perror("FAKE_WORKER_LOG");
-    close(fd);
-}
-
 /* Takes as long as it is asked to. */
 static void spend(bool measured)
 {
@@ -470,7 +482,7 @@ static void spend(bool measured)
         alone == NULL ? -1 : open(alone, O_WRONLY | O_CREAT | O_EXCL, 0600);
 
     if (alone != NULL && fd < 0)
-        note_overlap();
+        log_word("overlap\n");
     if (busy != NULL)
         usleep((useconds_t)(1000 * strtod(busy, NULL)));
     if (fd >= 0) {
