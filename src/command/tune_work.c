@@ -122,15 +122,15 @@ static size_t count_models(const struct shmt_command_work *work)
     return count;
 }
 
-/* What a search takes grows with the parameters and their values.  The root of
- * the logarithm of all combinations did best on a simulated H100. */
+/* What a search takes grows with the parameters and their values: by the
+ * logarithm of all combinations. */
 static double weight_of(const struct shmt_kernel *kernel)
 {
     double combinations = 1;
 
     for (size_t p = 0; p < kernel->parameter_count; p++)
         combinations += log2((double)kernel->parameters[p].count);
-    return sqrt(combinations);
+    return combinations;
 }
 
 enum shmtune_status shmt_command_work_add(struct shmt_command_work *work,
