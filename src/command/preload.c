@@ -86,7 +86,8 @@ void shmt_preload_note(const struct shmt_command_call *call,
                        const char *line)
 {
     const char *path = getenv("SHMTUNE_LOG");
-    FILE *log = path == NULL || path[0] == '\0' ? NULL : fopen(path, "a");
+    FILE *log = path == NULL || path[0] == '\0' || strcmp(path, "stderr") == 0
+                    ? NULL : fopen(path, "a");
     struct shmt_text text = {0};
 
     if (log == NULL) {

@@ -66,6 +66,10 @@ export SHMTUNE_LOG
 application opened load launch sum
 check "what is said can go to a file" all as_alone err_empty \
     "grep -q '^shmtune: blend is launched as tuned$' log"
+SHMTUNE_LOG=stderr
+application opened load launch sum
+check "or to standard error by name" all as_alone "[ ! -e stderr ]" \
+    "err_has 'blend is launched as tuned'"
 unset SHMTUNE_LOG
 application opened load_library launch sum
 check "in a library too" all as_alone "[ '$(shapes)' = ' 1 blend 8 128 ' ]"
