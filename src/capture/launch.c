@@ -140,8 +140,8 @@ static CUresult launch_plain(__typeof__(cuLaunchKernel) *real,
         result = real(by.function, by.grid[0], by.grid[1], by.grid[2],
                       by.block[0], by.block[1], by.block[2], by.shared,
                       stream, by.arguments, NULL);
-        shmt_capture_replace_end(&launch, &by);
-        return result;
+        if (shmt_capture_replace_end(&launch, &by, result))
+            return result;
     }
     passage = begin(&launch);
     result = real(handle, shape->grid[0], shape->grid[1], shape->grid[2],
@@ -264,8 +264,8 @@ static CUresult launch_ex(__typeof__(cuLaunchKernelEx) *real,
         other.blockDimZ = by.block[2];
         other.sharedMemBytes = by.shared;
         result = real(&other, by.function, by.arguments, NULL);
-        shmt_capture_replace_end(&launch, &by);
-        return result;
+        if (shmt_capture_replace_end(&launch, &by, result))
+            return result;
     }
     passage = begin(&launch);
     result = real(config, handle, arguments, extra);

@@ -194,6 +194,7 @@ struct shmt_capture_image {
 
 /* A function as the application knows it. */
 struct shmt_capture_function {
+    const void *handle;                /* NULL: its module is unloaded */
     char *name;                        /* its symbol */
     bool is_kernel;                    /* the handle is a CUkernel */
     void *owner;                       /* CUmodule, or CUlibrary */
@@ -311,9 +312,14 @@ struct shmt_capture_replacement {
  * function. */
 bool shmt_capture_replace(const struct shmt_capture_launch *launch,
                           bool *never, struct shmt_capture_replacement *out);
-/* Behind the launch, whether it was made or not. */
-void shmt_capture_replace_end(const struct shmt_capture_launch *launch,
-                              const struct shmt_capture_replacement *by);
+/* Behind the launch, with what the driver said of it.  false: it was refused,
+ * and the application's own is to be launched. */
+bool shmt_capture_replace_end(const struct shmt_capture_launch *launch,
+                              const struct shmt_capture_replacement *by,
+                              CUresult result);
+
+/* What was loaded from the image is about to be unloaded; NULL: nothing. */
+void shmt_capture_replace_forget(const struct shmt_capture_image *image);
 
 /* -- times.c -------------------------------------------------------------- */
 

@@ -25,7 +25,7 @@ static size_t image_count;
 
 static struct shmt_capture_function **functions;
 static struct shmt_map by_handle;
-static size_t function_count;
+static size_t function_count, gone;     /* gone: of them have no handle */
 
 static uint64_t key_of(const void *handle)
 {
@@ -162,6 +162,28 @@ const char *shmt_capture_identity(const struct shmt_capture_image *from)
     return image->identity;
 }
 
+/* Under the lock: what was loaded there before is gone, and its handles may be
+ * given to others.  Counts of its functions stay. */
+static void forget_owner(const void *owner)
+{
+    const uint32_t at = shmt_map_find(&by_owner, key_of(owner));
+
+    if (at == SHMT_MAP_NONE)
+        return;
+    shmt_map_remove(&by_owner, key_of(owner), at);
+    for (size_t k = 0; k < function_count; k++) {
+        struct shmt_capture_function *one = functions[k];
+
+        if (one->handle == NULL ||
+            (one->owner != owner && one->image != images[at]))
+            continue;
+        shmt_map_remove(&by_handle, key_of(one->handle), (uint32_t)k);
+        shmt_capture_launch_forget(one->handle);
+        one->handle = NULL;
+        gone++;
+    }
+}
+
 static void add_image(void *owner, const void *data)
 {
     struct shmt_capture_image *image, **made;
@@ -171,6 +193,7 @@ static void add_image(void *owner, const void *data)
         return;
     image = make_image(data);
     pthread_mutex_lock(&lock);
+    forget_owner(owner);
     made = image == NULL ? NULL
                          : realloc(images, (image_count + 1) * sizeof *images);
     if (made != NULL) {
@@ -200,13 +223,15 @@ static void add_file(void *owner, const char *path)
 
 static void remove_image(void *owner)
 {
+    const struct shmt_capture_image *image;
     uint32_t at;
 
     pthread_mutex_lock(&lock);
     at = shmt_map_find(&by_owner, key_of(owner));
-    if (at != SHMT_MAP_NONE)
-        shmt_map_remove(&by_owner, key_of(owner), at);
+    image = at == SHMT_MAP_NONE ? NULL : images[at];
+    forget_owner(owner);
     pthread_mutex_unlock(&lock);
+    shmt_capture_replace_forget(image);
 }
 
 /* -- functions ------------------------------------------------------------ */
@@ -219,30 +244,67 @@ static struct shmt_capture_function *find(const void *handle)
     return at == SHMT_MAP_NONE ? NULL : functions[at];
 }
 
+/* One of the name whose module is unloaded: its counts go on. */
+static size_t take_gone(const char *name)
+{
+    size_t k = 0;
+
+    while (gone > 0 && k < function_count &&
+           (functions[k]->handle != NULL ||
+            strcmp(functions[k]->name, name) != 0))
+        k++;
+    return gone > 0 ? k : function_count;
+}
+
+/* The place of a new one, which has a name and nothing else; false: no memory.
+ */
+static bool make_place(const char *name)
+{
+    struct shmt_capture_function *function = calloc(1, sizeof *function);
+    struct shmt_capture_function **made =
+        realloc(functions, (function_count + 1) * sizeof *functions);
+
+    if (made != NULL)
+        functions = made;
+    if (function != NULL)
+        function->name = strdup(name);
+    if (made == NULL || function == NULL || function->name == NULL) {
+        free(function == NULL ? NULL : function->name);
+        free(function);
+        return false;
+    }
+    functions[function_count++] = function;
+    gone++;
+    return true;
+}
+
 static struct shmt_capture_function *
 add(const void *handle, const struct shmt_capture_function *from)
 {
-    struct shmt_capture_function **made, *function = find(handle);
+    struct shmt_capture_function *function = find(handle);
+    size_t k;
     uint32_t at;
 
     if (function != NULL && function->owner == from->owner &&
         strcmp(function->name, from->name) == 0)
         return function;
-    function = malloc(sizeof *function);
-    made = realloc(functions, (function_count + 1) * sizeof *functions);
-    if (made != NULL)
-        functions = made;
-    if (function == NULL || made == NULL ||
-        !shmt_map_set(&by_handle, key_of(handle), (uint32_t)function_count)) {
-        free(function);
+    k = take_gone(from->name);
+    if ((k == function_count && !make_place(from->name)) ||
+        !shmt_map_set(&by_handle, key_of(handle), (uint32_t)k))
         return NULL;
+    if (function != NULL) {
+        function->handle = NULL;       /* it is another's now */
+        gone++;
     }
-    *function = *from;
-    function->name = strdup(from->name);
+    function = functions[k];
+    function->handle = handle;
+    function->is_kernel = from->is_kernel;
+    function->owner = from->owner;
+    function->of_library = from->of_library;
     at = shmt_map_find(&by_owner, key_of(from->owner));
     function->image = at == SHMT_MAP_NONE ? NULL : images[at];
-    functions[function_count++] = function;
-    return function->name == NULL ? NULL : function;
+    gone--;
+    return function;
 }
 
 static void add_function(const void *handle, const char *name, void *owner,
@@ -493,6 +555,8 @@ PUBLIC CUresult CUDAAPI cuLibraryGetModule(CUmodule *module, CUlibrary library)
     if (is_on(result)) {
         pthread_mutex_lock(&lock);
         at = shmt_map_find(&by_owner, key_of(library));
+        if (at != shmt_map_find(&by_owner, key_of(*module)))
+            forget_owner(*module);
         if (at != SHMT_MAP_NONE)
             shmt_map_set(&by_owner, key_of(*module), at);
         pthread_mutex_unlock(&lock);
@@ -515,7 +579,6 @@ PUBLIC CUresult CUDAAPI cuKernelGetFunction(CUfunction *function,
             struct shmt_capture_function from = *known;
 
             from.is_kernel = false;
-            from.seen = from.taken = 0;
             add(*function, &from);
         }
         pthread_mutex_unlock(&lock);

@@ -15,7 +15,7 @@
 
 #include "gpu/cubin.h"
 
-enum { MOST_BINARY = 1 << 28, CONTEXTS = 8, VARIABLES = 64 };
+enum { MOST_BINARY = 1 << 28, VARIABLES = 64 };
 
 /* A parameter as it was recorded; where it has a pointer, any address but null
  * is right. */
@@ -33,9 +33,14 @@ struct variable {
     bool constant;
 };
 
-/* A function of a binary in one context. */
+/* A function of a binary in one context, for one module of the application's:
+ * each has variables of its own. */
 struct loaded {
+    struct loaded *next;
+    const struct plan *plan;
     CUcontext context;
+    const struct shmt_capture_image *image;    /* NULL: it is unloaded */
+    CUmodule module;           /* ours; NULL: none */
     CUfunction function;       /* NULL: it cannot be used there */
     size_t variable_count;
     struct variable variables[VARIABLES];
@@ -52,8 +57,7 @@ struct plan {
     int carveout;
     size_t parameter_count;
     struct parameter parameters[SHMT_CAPTURE_PARAMETERS];
-    size_t loaded_count;
-    struct loaded loaded[CONTEXTS];
+    struct loaded *loaded;     /* never freed: a launch may hold one */
     bool told_used, told_other;
 };
 
@@ -319,20 +323,39 @@ static CUfunction load(const struct shmt_capture_driver *driver,
     __typeof__(cuModuleLoadData) *load_data;
     __typeof__(cuModuleGetFunction) *get_function;
     CUfunction function = NULL;
-    CUmodule module;
 
     shmt_capture_real(SHMT_CAPTURE_cuModuleLoadData, &load_data);
     shmt_capture_real(SHMT_CAPTURE_cuModuleGetFunction, &get_function);
     if (!is_the_device(driver, plan))
         refuse(plan, "it was tuned for another device");
     else if (load_data == NULL || get_function == NULL ||
-             load_data(&module, plan->binary) != CUDA_SUCCESS ||
-             get_function(&function, module, plan->entry) != CUDA_SUCCESS)
+             load_data(&out->module, plan->binary) != CUDA_SUCCESS ||
+             get_function(&function, out->module, plan->entry) != CUDA_SUCCESS)
         refuse(plan, "the driver does not load the tuned binary");
-    else if (find_variables(driver, plan, own, module, out) &&
+    else if (find_variables(driver, plan, own, out->module, out) &&
              prepare(driver, plan, function))
         return function;
     return NULL;
+}
+
+/* One that is nobody's, in the list of the plan; NULL: no memory. */
+static struct loaded *take_loaded(struct plan *plan)
+{
+    struct loaded *one = plan->loaded;
+
+    while (one != NULL && one->image != NULL)
+        one = one->next;
+    if (one == NULL) {
+        one = calloc(1, sizeof *one);
+        if (one == NULL)
+            return NULL;
+        one->next = plan->loaded;
+        plan->loaded = one;
+    }
+    one->plan = plan;
+    one->module = NULL;
+    one->variable_count = 0;
+    return one;
 }
 
 /* Under the lock; NULL: the launch stays. */
@@ -342,23 +365,48 @@ static struct loaded *loaded_of(struct plan *plan,
 {
     const struct shmt_capture_driver *driver = shmt_capture_driver();
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     struct loaded *made;
     CUcontext context;
 
     if (driver == NULL || driver->CtxGetCurrent(&context) != CUDA_SUCCESS)
         return NULL;
-    for (size_t k = 0; k < plan->loaded_count; k++)
-        if (plan->loaded[k].context == context)
-            return plan->loaded[k].function == NULL ? NULL : &plan->loaded[k];
+    for (made = plan->loaded; made != NULL; made = made->next)
+        if (made->context == context && made->image == function->image)
+            return made->function == NULL ? NULL : made;
     /* Nothing is loaded while something is captured into a graph. */
-    if (plan->loaded_count == CONTEXTS ||
-        driver->StreamIsCapturing(launch->stream, &status) != CUDA_SUCCESS ||
+    if (driver->StreamIsCapturing(launch->stream, &status) != CUDA_SUCCESS ||
         status != CU_STREAM_CAPTURE_STATUS_NONE)
         return NULL;
-    made = &plan->loaded[plan->loaded_count++];
+    made = take_loaded(plan);
+    if (made == NULL)
+        return NULL;
     made->context = context;
+    made->image = function->image;
+    /* Another thread may have begun a capture into a graph. */
+    driver->ThreadExchangeStreamCaptureMode(&mode);
     made->function = load(driver, plan, function, made);
+    driver->ThreadExchangeStreamCaptureMode(&mode);
     return made->function == NULL ? NULL : made;
+}
+
+void shmt_capture_replace_forget(const struct shmt_capture_image *image)
+{
+    __typeof__(cuModuleUnload) *unload;
+
+    shmt_capture_real(SHMT_CAPTURE_cuModuleUnload, &unload);
+    pthread_mutex_lock(&lock);
+    for (size_t k = 0; image != NULL && k < plan_count; k++)
+        for (struct loaded *one = plans[k].loaded; one != NULL;
+             one = one->next) {
+            if (one->image != image)
+                continue;
+            if (one->module != NULL && unload != NULL)
+                unload(one->module);
+            one->image = NULL;
+            one->function = NULL;
+        }
+    pthread_mutex_unlock(&lock);
 }
 
 /* false: the launch stays. */
@@ -380,10 +428,23 @@ static bool copy_variables(const struct loaded *loaded, bool back,
     return true;
 }
 
-void shmt_capture_replace_end(const struct shmt_capture_launch *launch,
-                              const struct shmt_capture_replacement *by)
+bool shmt_capture_replace_end(const struct shmt_capture_launch *launch,
+                              const struct shmt_capture_replacement *by,
+                              CUresult result)
 {
-    copy_variables(by->after, true, launch->stream);
+    struct loaded *loaded = by->after;
+
+    if (result == CUDA_SUCCESS) {
+        copy_variables(loaded, true, launch->stream);
+        return true;
+    }
+    pthread_mutex_lock(&lock);
+    if (loaded->function == by->function) {
+        loaded->function = NULL;
+        refuse(loaded->plan, "the driver does not launch the tuned one");
+    }
+    pthread_mutex_unlock(&lock);
+    return false;
 }
 
 static void put_in_place(const struct plan *plan,

@@ -92,6 +92,23 @@ application opened load launch sum
 check "what is compiled with other options stays" all as_alone \
     "[ '$(shapes)' = ' 1 blend 4 256 ' ]" "err_lacks 'as tuned'"
 unset APPLICATION_OTHER
+application opened load launch load_second launch sum
+check "a second module has variables of its own" all as_alone \
+    "[ '$(shapes)' = ' 2 blend 8 128 ' ]"
+application opened load launch reload launch sum
+check "one that is unloaded is forgotten, with its variables" all as_alone \
+    "[ '$(shapes)' = ' 2 blend 8 128 ' ]"
+application opened load launch load_other launch sum
+check "and other code that gets its handles is no such launch" all as_alone \
+    "[ '$(shapes)' = ' 1 blend 4 256 1 blend 8 128 ' ]"
+FAKE_CUDA_FAIL=LaunchKernel=719,1
+export FAKE_CUDA_FAIL
+run run --captured taken -- "$fake/application" opened load launch sum
+unset FAKE_CUDA_FAIL
+"$fake/application" opened load launch sum >alone.out
+check "where the driver refuses the tuned one, the original is launched" all \
+    "exits 0" "cmp -s alone.out '$folder/out'" \
+    "err_has 'blend stays as it is: the driver does not launch the tuned one'"
 FAKE_CUDA_FAIL=ModuleLoadData=200,2
 export FAKE_CUDA_FAIL
 application opened load launch sum

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cuda.h>
@@ -34,6 +35,9 @@ static const char source[] =
     "#define ITEMS 1\n"
     "#endif\n"
     "struct Bounds { const float *low; int first; int last; };\n"
+    "#ifdef OTHER\n"
+    "extern \"C\" __global__ void other() {}\n"
+    "#endif\n"
     "__constant__ float offsets[2];\n"
     "extern \"C\" __global__ void __launch_bounds__(BLOCK)\n"
     "blend(float *y, const float *x, SCALAR a, int n, Bounds bounds)\n"
@@ -153,6 +157,7 @@ struct bounds {
     X(cuModuleLoadData)                                                      \
     X(cuModuleGetFunction)                                                   \
     X(cuModuleGetGlobal)                                                     \
+    X(cuModuleUnload)                                                        \
     X(cuLibraryLoadData)                                                     \
     X(cuLibraryGetKernel)                                                    \
     X(cuLibraryGetModule)                                                    \
@@ -250,7 +255,7 @@ static struct {
     CUdeviceptr y, x, low;
 } state;
 
-static void compile(void)
+static void compile_as(int other)
 {
     const char *options[] = {"--gpu-architecture=sm_90", "-DBLOCK=256",
                              "--define-macro=SCALAR=float",
@@ -262,8 +267,7 @@ static void compile(void)
 
     must((int)api.nvrtcCreateProgram(&program, source, "blend.cu", 1, headers,
                                      names), "nvrtcCreateProgram");
-    must((int)api.nvrtcCompileProgram(
-             program, getenv("APPLICATION_OTHER") == NULL ? 4 : 5, options),
+    must((int)api.nvrtcCompileProgram(program, other ? 5 : 4, options),
          "nvrtcCompileProgram");
     must((int)api.nvrtcGetCUBINSize(program, &state.size), "size");
     state.cubin = malloc(state.size);
@@ -274,15 +278,25 @@ static void compile(void)
     must((int)api.nvrtcDestroyProgram(&program), "nvrtcDestroyProgram");
 }
 
-static void set_offsets(void)
+static void compile(void)
 {
-    const float offsets[] = {0.5f, 0};
+    compile_as(getenv("APPLICATION_OTHER") != NULL);
+}
+
+static void set_offsets_to(float first)
+{
+    const float offsets[] = {first, 0};
     CUdeviceptr address;
     size_t size;
 
     must((int)api.cuModuleGetGlobal(&address, &size, state.module, "offsets"),
          "cuModuleGetGlobal");
     must((int)api.cuMemcpyHtoD(address, offsets, sizeof offsets), "copy");
+}
+
+static void set_offsets(void)
+{
+    set_offsets_to(0.5f);
 }
 
 static void load_image(const char *image)
@@ -296,6 +310,29 @@ static void load_image(const char *image)
 static void load(void)
 {
     load_image(state.cubin);
+}
+
+/* Once more: a module of its own, whose variables hold something else. */
+static void load_second(void)
+{
+    load();
+    set_offsets_to(1.5f);
+}
+
+static void reload(void)
+{
+    must((int)api.cuModuleUnload(state.module), "cuModuleUnload");
+    load_second();
+}
+
+/* In the place of the module one that was compiled otherwise. */
+static void load_other(void)
+{
+    must((int)api.cuModuleUnload(state.module), "cuModuleUnload");
+    free(state.cubin);
+    free(state.ptx);
+    compile_as(1);
+    load();
 }
 
 static void load_ptx(void)
@@ -386,6 +423,16 @@ static void print_sum(void)
 static void die(void)
 {
     kill(getpid(), SIGKILL);
+}
+
+/* A child that ends as a process does, and did nothing. */
+static void fork_once(void)
+{
+    const pid_t child = fork();
+
+    if (child == 0)
+        exit(0);
+    waitpid(child, NULL, 0);
 }
 
 static void exit_three(void)
@@ -512,11 +559,14 @@ static const struct {
     const char *word;
     void (*run)(void);
 } steps[] = {
-    {"load", load}, {"load_ptx", load_ptx}, {"load_file", load_file}, {"load_library", load_library},
+    {"load", load}, {"load_ptx", load_ptx}, {"load_file", load_file},
+    {"load_library", load_library}, {"load_second", load_second},
+    {"reload", reload}, {"load_other", load_other}, {"fork", fork_once},
     {"launch", launch}, {"launch_ex", launch_ex},
     {"launch_short", launch_short}, {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
-    {"gather", gather}, {"walk", walk}, {"launch_many", launch_many}, {"look_up", look_up},
+    {"gather", gather}, {"walk", walk}, {"launch_many", launch_many},
+    {"look_up", look_up},
 };
 
 static void begin(void)
