@@ -37,6 +37,7 @@ static size_t next_pair;
 static struct kernel *kernels;
 static size_t kernel_count;
 static double written_s;
+static pid_t process;          /* that made the launches */
 
 /* -- the sums ------------------------------------------------------------- */
 
@@ -179,6 +180,7 @@ int shmt_capture_times_begin(const struct shmt_capture_launch *launch)
         return -1;
     driver->ThreadExchangeStreamCaptureMode(&mode);
     pthread_mutex_lock(&lock);
+    process = getpid();
     kernel = kernel_of(function.name);
     if (kernel != SIZE_MAX)
         at = begin(driver, launch, kernel);
@@ -201,12 +203,13 @@ void shmt_capture_times_end(int at, const struct shmt_capture_launch *launch)
     pthread_mutex_unlock(&lock);
 }
 
-/* The driver may have gone already: what it does not tell is left out. */
+/* The driver may have gone already: what it does not tell is left out.  A child
+ * that was forked has launched none of this. */
 __attribute__((destructor)) static void write_last(void)
 {
     const struct shmt_capture_driver *driver;
 
-    if (kernel_count == 0)
+    if (kernel_count == 0 || process != getpid())
         return;
     driver = shmt_capture_driver();
     for (size_t k = 0; driver != NULL && k < PAIRS; k++)

@@ -250,4 +250,7 @@ run capture --list -- "$fake/application" opened load launch launch sum
 check "a list has the kernels by the time they take" all "exits 0" \
     "out_has '^sum [0-9]'" \
     "out_has '^100.0 %  *0.512  *2  *256.00  *4 x 1 x 1  *256 x 1 x 1  *blend'"
+run capture --list -- "$fake/application" opened load launch launch fork
+check "a child that was forked counts nothing again" all "exits 0" \
+    "out_has '^100.0 %  *0.512  *2  *256.00 .* blend'"
 finish
