@@ -204,20 +204,42 @@ struct shmt_capture_answer {
     void *found, *go_on;
 };
 
-struct shmt_capture_answer shmt_capture_dlsym(void *handle, const char *name);
+struct shmt_capture_answer shmt_capture_dlsym(void *handle, const char *name,
+                                              const void *caller);
+
+struct request {
+    void *handle;
+    const char *name;
+    const void *caller;        /* where it goes back to */
+};
+
+/* Another library may stand before the driver as we do: what it asks for is
+ * what it goes on to, and we go on to it. */
+static bool is_behind(const void *caller, size_t hook)
+{
+    void *real = atomic_load(&reals[hook]), *library;
+
+    if (real == NULL)
+        real = real_dlsym()(RTLD_NEXT, hooks[hook].name);
+    library = real == NULL ? NULL : library_of(real);
+    return library != NULL && library == library_of(caller);
+}
 
 /* For a name that may be one of ours. */
-static struct shmt_capture_answer answer_for(void *handle, const char *name,
+static struct shmt_capture_answer answer_for(const struct request *request,
                                              void *go_on)
 {
     struct shmt_capture_answer answer = {NULL, go_on};
-    const size_t hook = hook_of(name);
+    const size_t hook = hook_of(request->name);
     void *found;
 
-    if (hook == SHMT_CAPTURE_HOOK_COUNT ||
+    if (hook == SHMT_CAPTURE_HOOK_COUNT || request->handle == RTLD_NEXT ||
         shmt_capture_setting()->folder == NULL)
         return answer;
-    found = real_dlsym()(handle, name);
+    found = real_dlsym()(request->handle, request->name);
+    if (found != NULL && found != own_of(hook) &&
+        is_behind(request->caller, hook))
+        return answer;
     if (found == own_of(hook)) {
         /* It has looked everywhere, and we are first. */
         shmt_capture_real((enum shmt_capture_hook)hook, &found);
@@ -233,14 +255,14 @@ static struct shmt_capture_answer answer_for(void *handle, const char *name,
 
 /* Called by the instructions below. */
 EARLY __attribute__((used)) struct shmt_capture_answer
-shmt_capture_dlsym(void *handle, const char *name)
+shmt_capture_dlsym(void *handle, const char *name, const void *caller)
 {
+    const struct request request = {handle, name, caller};
     find_function *const real = real_dlsym();
     struct shmt_capture_answer answer = {NULL, NULL};
 
     memcpy(&answer.go_on, &real, sizeof answer.go_on);
-    return may_be_hook(name) ? answer_for(handle, name, answer.go_on)
-                             : answer;
+    return may_be_hook(name) ? answer_for(&request, answer.go_on) : answer;
 }
 
 #if defined __x86_64__
@@ -257,6 +279,7 @@ __asm__(
     ".cfi_adjust_cfa_offset 8\n"
     "    subq $8, %rsp\n"
     ".cfi_adjust_cfa_offset 8\n"
+    "    movq 24(%rsp), %rdx\n"
     "    call shmt_capture_dlsym\n"
     "    addq $8, %rsp\n"
     ".cfi_adjust_cfa_offset -8\n"
@@ -282,6 +305,7 @@ __asm__(
     ".cfi_adjust_cfa_offset 32\n"
     ".cfi_rel_offset x30, 8\n"
     "    stp x0, x1, [sp, 16]\n"
+    "    mov x2, x30\n"
     "    bl shmt_capture_dlsym\n"
     "    mov x9, x0\n"
     "    mov x10, x1\n"

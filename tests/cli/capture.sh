@@ -250,6 +250,17 @@ run capture --list -- "$fake/application" opened load launch launch sum
 check "a list has the kernels by the time they take" all "exits 0" \
     "out_has '^sum [0-9]'" \
     "out_has '^100.0 %  *0.512  *2  *256.00  *4 x 1 x 1  *256 x 1 x 1  *blend'"
+for way in "" 1; do
+    [ -z "$way" ] || export BETWEEN_OPENED=1
+    LD_PRELOAD=$fake/between
+    export LD_PRELOAD
+    run capture --no-rerun -o between"$way" -- "$fake/application_linked" \
+        linked load launch launch sum
+    unset LD_PRELOAD BETWEEN_OPENED
+    check "another library that stands before the driver keeps its place" all \
+        "exits 0" "out_has '^sum [0-9]'" "err_has 'between: 0'" \
+        "err_lacks 'between: [1-9]'" "[ -d between$way/blend-1 ]"
+done
 run capture --list -- "$fake/application" opened load launch launch fork
 check "a child that was forked counts nothing again" all "exits 0" \
     "out_has '^100.0 %  *0.512  *2  *256.00 .* blend'"
