@@ -26,6 +26,9 @@
 #define SHMT_CAPTURE_COUNT "SHMTUNE_CAPTURE_COUNT"
 /* Most bytes of buffers, of all launches together. */
 #define SHMT_CAPTURE_BYTES "SHMTUNE_CAPTURE_BYTES"
+/* Most words of one launch of which the driver is asked whether they are
+ * addresses. */
+#define SHMT_CAPTURE_QUESTIONS "SHMTUNE_CAPTURE_QUESTIONS"
 /* Set: nothing is captured, the kernels are timed. */
 #define SHMT_CAPTURE_LIST "SHMTUNE_CAPTURE_LIST"
 

@@ -4,7 +4,8 @@
  * pointers, lists.  Called by snapshot.c.
  *
  * Of eight bytes nobody says that they are an address.  Most are none by their
- * size; of others the driver is asked, once for each that comes often.
+ * size; of others the driver is asked, once for each that comes often, and not
+ * for ever: it answers in a little less than a microsecond.
  */
 #include "capture/library.h"
 
@@ -12,10 +13,6 @@
 
 /* Numbers below are whole numbers, those from the end on are reals. */
 static const uint64_t lowest = (uint64_t)1 << 32, end = (uint64_t)1 << 47;
-
-/* Questions to the driver for one launch, which it answers in less than a
- * microsecond. */
-enum { QUESTIONS = 4 << 20 };
 
 /* What the driver said last of a word that is no address. */
 static uint64_t *place_of(struct shmt_capture_search *search, uint64_t word)
@@ -42,8 +39,12 @@ static bool ask(struct shmt_capture_search *search, CUdeviceptr address)
 {
     if (address - search->base < search->size)
         return true;
-    if (*place_of(search, address) == address || search->asked == QUESTIONS)
+    if (*place_of(search, address) == address)
         return false;
+    if (search->asked >= shmt_capture_setting()->questions) {
+        search->over = true;
+        return false;
+    }
     search->asked++;
     if (is_device(search->driver, address) &&
         search->driver->MemGetAddressRange(&search->base, &search->size,

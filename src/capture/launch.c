@@ -41,7 +41,8 @@ static void let_pass(CUfunction handle)
 
 /* -- what becomes of a launch --------------------------------------------- */
 
-/* Of each launch that is captured only one at a time. */
+/* Of the launches that are captured only one at a time; others wait for none of
+ * them. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 /* What a launch has taken up between its begin and its end. */
@@ -53,13 +54,17 @@ struct passage {
 static bool is_due(const struct shmt_capture_launch *launch)
 {
     struct shmt_capture_function function;
+    bool due, over;
 
     if (!shmt_capture_function_of(launch->handle, &function) ||
         !shmt_capture_is_wanted(function.name)) {
         let_pass(launch->handle);
         return false;
     }
-    return shmt_capture_function_due(launch->handle);
+    due = shmt_capture_function_due(launch->handle, &over);
+    if (over)
+        let_pass(launch->handle);
+    return due;
 }
 
 static bool find_replacement(const struct shmt_capture_launch *launch,
@@ -86,23 +91,29 @@ static struct passage begin(const struct shmt_capture_launch *launch)
         passage.times = shmt_capture_times_begin(launch);
         return passage;
     }
+    if (!is_due(launch))
+        return passage;
     pthread_mutex_lock(&turn);
-    if (is_due(launch))
-        passage.snapshot = shmt_capture_snapshot_begin(launch);
-    if (passage.snapshot == NULL)
+    passage.snapshot = shmt_capture_snapshot_begin(launch);
+    if (passage.snapshot == NULL) {
         pthread_mutex_unlock(&turn);
+        shmt_capture_function_done(launch->handle, false);
+    }
     return passage;
 }
 
 static void end(const struct shmt_capture_launch *launch,
                 struct passage passage, CUresult result)
 {
+    bool taken;
+
     if (passage.times >= 0)
         shmt_capture_times_end(passage.times, launch);
     if (passage.snapshot == NULL)
         return;
-    shmt_capture_snapshot_end(passage.snapshot, result);
+    taken = shmt_capture_snapshot_end(passage.snapshot, result);
     pthread_mutex_unlock(&turn);
+    shmt_capture_function_done(launch->handle, taken);
 }
 
 static bool passes(CUfunction handle)

@@ -88,14 +88,14 @@ struct shmt_capture_setting {
     const char *patterns;
     const char *plan;          /* NULL: nothing is replaced */
     bool list;
-    uint64_t skip, count, bytes;
+    uint64_t skip, count, bytes, questions;
 };
 
 /* What the environment says, read once. */
 const struct shmt_capture_setting *shmt_capture_setting(void);
 /* Whether one of the patterns has the symbol, or its name in the source. */
 bool shmt_capture_is_wanted(const char *symbol);
-/* Appends a line to the notes. */
+/* Appends a line to the notes, if it is not there yet. */
 void shmt_capture_note(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
@@ -200,7 +200,7 @@ struct shmt_capture_function {
     void *owner;                       /* CUmodule, or CUlibrary */
     bool of_library;
     const struct shmt_capture_image *image;    /* NULL: not seen */
-    uint64_t seen, taken;
+    uint64_t seen, taken, claimed;     /* claimed: being captured */
 };
 
 /* By what an image is known again, in another process too: the digest of its
@@ -211,10 +211,11 @@ const char *shmt_capture_identity(const struct shmt_capture_image *image);
  * live as long as the process. */
 bool shmt_capture_function_of(CUfunction handle,
                               struct shmt_capture_function *out);
-/* Whether this launch of the function is one to capture; counts it. */
-bool shmt_capture_function_due(CUfunction handle);
-/* It was captured. */
-void shmt_capture_function_taken(CUfunction handle);
+/* Whether this launch of the function is one to capture; counts it, and
+ * shmt_capture_function_done has to follow.  *over: none will be any more. */
+bool shmt_capture_function_due(CUfunction handle, bool *over);
+/* It was captured, or left out. */
+void shmt_capture_function_done(CUfunction handle, bool taken);
 
 /* -- launch.c ------------------------------------------------------------- */
 
@@ -239,8 +240,9 @@ struct shmt_capture_snapshot;
  * note says why. */
 struct shmt_capture_snapshot *
 shmt_capture_snapshot_begin(const struct shmt_capture_launch *launch);
-/* Copies what it has changed, and writes the folder; frees the snapshot. */
-void shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
+/* Copies what it has changed, and writes the folder; frees the snapshot.
+ * false: it was left out, and a note says why. */
+bool shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
                                CUresult result);
 
 /* -- hidden.c ------------------------------------------------------------- */
@@ -251,6 +253,7 @@ struct shmt_capture_search {
     CUdeviceptr base;          /* the allocation that was found last */
     size_t size;
     uint64_t asked;
+    bool over;                 /* not all was asked that might be one */
     uint64_t none[1 << 12];
 };
 

@@ -367,42 +367,48 @@ bool shmt_capture_function_of(CUfunction handle,
 
 /* Kernels of one name count as one: an application may have the same in many
  * modules. */
-static void count_of(const char *name, uint64_t *seen, uint64_t *taken)
+static void count_of(const char *name, struct shmt_capture_function *sum)
 {
-    *seen = *taken = 0;
+    sum->seen = sum->taken = sum->claimed = 0;
     for (size_t k = 0; k < function_count; k++)
         if (strcmp(functions[k]->name, name) == 0) {
-            *seen += functions[k]->seen;
-            *taken += functions[k]->taken;
+            sum->seen += functions[k]->seen;
+            sum->taken += functions[k]->taken;
+            sum->claimed += functions[k]->claimed;
         }
 }
 
-bool shmt_capture_function_due(CUfunction handle)
+bool shmt_capture_function_due(CUfunction handle, bool *over)
 {
     const struct shmt_capture_setting *setting = shmt_capture_setting();
-    struct shmt_capture_function *function;
-    uint64_t seen, taken;
+    struct shmt_capture_function *function, sum;
     bool due = false;
 
     pthread_mutex_lock(&lock);
     function = find(handle);
+    *over = false;
     if (function != NULL) {
-        count_of(function->name, &seen, &taken);
+        count_of(function->name, &sum);
         function->seen++;
-        due = seen >= setting->skip && taken < setting->count;
+        due = sum.seen >= setting->skip &&
+              sum.taken + sum.claimed < setting->count;
+        function->claimed += due;
+        *over = sum.taken >= setting->count;
     }
     pthread_mutex_unlock(&lock);
     return due;
 }
 
-void shmt_capture_function_taken(CUfunction handle)
+void shmt_capture_function_done(CUfunction handle, bool taken)
 {
     struct shmt_capture_function *function;
 
     pthread_mutex_lock(&lock);
     function = find(handle);
-    if (function != NULL)
-        function->taken++;
+    if (function != NULL) {
+        function->taken += taken;
+        function->claimed -= function->claimed > 0;
+    }
     pthread_mutex_unlock(&lock);
 }
 

@@ -19,6 +19,12 @@ static struct shmt_capture_setting setting;
 static char notes[4096];        /* the file of the notes; "": none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* Hashes of the notes that were written: each once, and not more of them than
+ * anybody reads.  A launch that is left out may come a million times. */
+enum { NOTES = 1000, PLACES = 2048 };
+static _Atomic(uint64_t) said[PLACES];
+static atomic_uint said_count;
+
 static uint64_t number(const char *variable, uint64_t fallback)
 {
     const char *value = getenv(variable);
@@ -68,6 +74,7 @@ static void read_setting(void)
     setting.skip = number(SHMT_CAPTURE_SKIP, 0);
     setting.count = number(SHMT_CAPTURE_COUNT, 1);
     setting.bytes = number(SHMT_CAPTURE_BYTES, (uint64_t)4 << 30);
+    setting.questions = number(SHMT_CAPTURE_QUESTIONS, 4 << 20);
     setting.plan = copy_of(SHMT_CAPTURE_PLAN, &whole);
     setting.list = getenv(SHMT_CAPTURE_LIST) != NULL;
     if (getenv(SHMT_CAPTURE_FOLDER) != NULL &&
@@ -108,8 +115,28 @@ bool shmt_capture_is_wanted(const char *symbol)
     return false;
 }
 
+/* Whether the line is a new one, and there is room for it. */
+static bool is_news(const char *line, size_t length)
+{
+    const uint64_t hash = shmt_map_hash_bytes(line, length) | 1;
+    size_t at = hash >> 53;
+
+    for (;; at = (at + 1) % PLACES) {
+        uint64_t known = 0;
+
+        if (atomic_load(&said_count) >= NOTES)
+            return false;
+        if (atomic_compare_exchange_strong(&said[at], &known, hash))
+            break;
+        if (known == hash)
+            return false;
+    }
+    return atomic_fetch_add(&said_count, 1) < NOTES;
+}
+
 void shmt_capture_note(const char *format, ...)
 {
+    static const char enough[] = "what else is left out is not said any more\n";
     char line[1024];
     va_list arguments;
     int length;
@@ -125,5 +152,9 @@ void shmt_capture_note(const char *format, ...)
     if ((size_t)length > sizeof line - 2)
         length = (int)sizeof line - 2;
     line[length++] = '\n';
+    if (!is_news(line, (size_t)length))
+        return;
     add_line(line, (size_t)length);
+    if (atomic_load(&said_count) == NOTES)
+        add_line(enough, strlen(enough));
 }

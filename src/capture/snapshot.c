@@ -336,6 +336,20 @@ static bool follow(struct shmt_capture_snapshot *snapshot, size_t k)
     return true;
 }
 
+/* What was not looked at is missing, which shows when the launch is made
+ * again. */
+static void tell_unsearched(const struct shmt_capture_snapshot *snapshot)
+{
+    const unsigned *grid = snapshot->launch.grid;
+
+    if (snapshot->search.over)
+        shmt_capture_note("%s (grid %u x %u x %u): more words of its buffers "
+                          "look like addresses than are looked at: what only "
+                          "the others lead to is not captured",
+                          snapshot->record.function.name, grid[0], grid[1],
+                          grid[2]);
+}
+
 /* The list grows while it is gone through. */
 static bool copy_before(struct shmt_capture_snapshot *snapshot)
 {
@@ -347,6 +361,7 @@ static bool copy_before(struct shmt_capture_snapshot *snapshot)
                          &record->memories[k].before) ||
             !follow(snapshot, k))
             return false;
+    tell_unsearched(snapshot);
     return true;
 }
 
@@ -393,6 +408,8 @@ static void leave(struct shmt_capture_snapshot *snapshot)
     snapshot->driver->ThreadExchangeStreamCaptureMode(&snapshot->mode);
 }
 
+/* What costs the program no wait is asked first: launches that are left out
+ * may be many. */
 static bool prepare(struct shmt_capture_snapshot *snapshot)
 {
     const struct shmt_capture_driver *driver = snapshot->driver;
@@ -404,11 +421,18 @@ static bool prepare(struct shmt_capture_snapshot *snapshot)
         return leave_out(snapshot, "it is captured into a graph");
     if (snapshot->launch.other != NULL)
         return leave_out(snapshot, snapshot->launch.other);
-    if (!shmt_capture_await(driver, snapshot->launch.stream))
-        return leave_out(snapshot, "its stream was not done in ten seconds");
-    return find_parameters(snapshot) && copy_parameters(snapshot) &&
-           find_memories(snapshot) && find_variables(snapshot) &&
-           copy_before(snapshot);
+    if (!find_parameters(snapshot) || !copy_parameters(snapshot) ||
+        !find_memories(snapshot) || !find_variables(snapshot))
+        return false;
+    if (driver->StreamCreate(&snapshot->stream, CU_STREAM_NON_BLOCKING) !=
+        CUDA_SUCCESS)
+        return leave_out(snapshot, "the driver makes no stream for copies");
+    if (shmt_capture_await(driver, snapshot->launch.stream)
+            ? copy_before(snapshot)
+            : leave_out(snapshot, "its stream was not done in ten seconds"))
+        return true;
+    driver->StreamDestroy(snapshot->stream);
+    return false;
 }
 
 struct shmt_capture_snapshot *
@@ -427,12 +451,7 @@ shmt_capture_snapshot_begin(const struct shmt_capture_launch *launch)
     enter(snapshot);
     ready = shmt_capture_function_of(launch->handle,
                                      &snapshot->record.function) &&
-            driver->StreamCreate(&snapshot->stream, CU_STREAM_NON_BLOCKING) ==
-                CUDA_SUCCESS;
-    if (ready && !prepare(snapshot)) {
-        driver->StreamDestroy(snapshot->stream);
-        ready = false;
-    }
+            prepare(snapshot);
     leave(snapshot);
     if (!ready) {
         free_snapshot(snapshot);
@@ -441,7 +460,7 @@ shmt_capture_snapshot_begin(const struct shmt_capture_launch *launch)
     return snapshot;
 }
 
-void shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
+bool shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
                                CUresult result)
 {
     const struct shmt_capture_driver *driver = snapshot->driver;
@@ -456,9 +475,9 @@ void shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
         whole = copy_after(snapshot);
     driver->StreamDestroy(snapshot->stream);
     leave(snapshot);
-    if (whole && shmt_capture_folder_write(&snapshot->record)) {
+    whole = whole && shmt_capture_folder_write(&snapshot->record);
+    if (whole)
         taken_bytes += snapshot->bytes;
-        shmt_capture_function_taken(snapshot->launch.handle);
-    }
     free_snapshot(snapshot);
+    return whole;
 }

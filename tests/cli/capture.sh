@@ -214,6 +214,9 @@ export FAKE_CUDA_MANAGED
 application opened load launch sum
 check "managed memory is left alone" all as_alone \
     "err_has 'left out: a parameter leads to managed memory'"
+application opened load launch_many sum
+check "and the same is said once" all as_alone \
+    "[ \$(grep -c 'left out: a parameter leads' err) = 1 ]"
 unset FAKE_CUDA_MANAGED
 FAKE_CUDA_FAIL=StreamCreate=2,2
 export FAKE_CUDA_FAIL

@@ -84,6 +84,13 @@ check "and tuned" exits 0
 capture --max-bytes 20K -- gather
 check "what is followed counts in --max-bytes" all "exits 0" \
     "err_has 'gather (grid 4 x 3 x 1) is left out: .* --max-bytes'"
+SHMTUNE_CAPTURE_QUESTIONS=2
+export SHMTUNE_CAPTURE_QUESTIONS
+capture --no-rerun -- gather
+unset SHMTUNE_CAPTURE_QUESTIONS
+check "where not all can be looked at that is said" all "exits 0" \
+    "err_has 'gather (grid 4 x 3 x 1): more words .* than are looked at'" \
+    "[ \$(placed gather-1) -lt 6 ]"
 capture --no-rerun -- cover=1000
 check "numbers are no addresses" all "exits 0" "[ \$(placed cover-1) = 0 ]"
 
