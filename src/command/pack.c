@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "command/command.h"
@@ -460,6 +461,26 @@ static enum shmtune_status write_pack(struct job *job, struct shmt_error *err)
     return status;
 }
 
+/* Whether the pack can be written at all, before hours are compiled. */
+static enum shmtune_status try_output(const struct job *job,
+                                      struct shmt_error *err)
+{
+    const char *folder;
+
+    if (shmt_command_is_standard(job->output))
+        return SHMTUNE_OK;
+    if (shmt_path_kind(job->output) == SHMT_PATH_FOLDER)
+        return shmt_error_set(err, SHMTUNE_STORAGE,
+                              "%s: is a folder; give the name of a file in it",
+                              job->output);
+    folder = shmt_path_folder(job->arena, job->output);
+    if (folder == NULL)
+        return shmt_error_memory(err);
+    return access(folder, W_OK | X_OK) == 0
+               ? SHMTUNE_OK
+               : shmt_error_system(err, folder, "cannot be written");
+}
+
 static void tell_made(const struct job *job)
 {
     char text[4096];
@@ -498,7 +519,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                               "standard output, or --arch to compile alone");
     job.arena = shmt_arena_new();
     status = job.arena == NULL ? shmt_error_memory(err)
-                               : open_folder(&job, call->words[0], err);
+                               : try_output(&job, err);
+    if (status == SHMTUNE_OK)
+        status = open_folder(&job, call->words[0], err);
     if (status == SHMTUNE_OK)
         status = gather(&job, err);
     if (status == SHMTUNE_OK && job.made.archs != NULL)

@@ -46,6 +46,11 @@ run pack "$folder/empty" -o "$folder/kept"
 check "with a kernel" all 'exits 2' 'err_has "has no kernel; put its spec"'
 run pack "$root" -o "$folder/nowhere/a.pack"
 check "a place that can be written" all 'exits 5' 'err_has "nowhere"'
+run pack "$root" --arch sm_90 -o "$folder/nowhere/a.pack"
+check "of which nothing is compiled first" all 'exits 5' 'err_has "nowhere"' \
+    '[ ! -e "$root/cubins" ]'
+run pack "$root" -o "$folder"
+check "and which is a file" all 'exits 5' 'err_has "is a folder"'
 
 cp "$tuning" "$folder/tuning"
 head -c 300 "$folder/tuning" >"$tuning"
