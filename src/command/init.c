@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command/init.h"
+#include "command/json.h"
 #include "yaml/yaml.h"
 
 static const char help[] =
@@ -22,6 +23,7 @@ static const char help[] =
     "  --entry NAME    the kernel, where the source has several\n"
     "  -o, --output FILE  the spec [FILE.yaml beside the source]; - prints it\n"
     "  --force         write over a file that is there\n"
+    "  --json          the file and what is left to write in it, as JSON\n"
     "\n"
     "exit status: 0 drafted, 1 there is no such kernel\n"
     "\n"
@@ -31,7 +33,7 @@ static const char help[] =
 
 struct job {
     const char *entry, *output;
-    bool force;
+    bool force, json;
     const struct shmt_command_call *call;
     struct shmt_init_draft draft;
 };
@@ -125,6 +127,29 @@ static void tell_mark(void *context, struct shmt_place place,
                    place.column, what);
 }
 
+static void add_mark(void *context, struct shmt_place place, const char *what)
+{
+    json_array_append_new(
+        context, shmt_json_object(
+            "file", shmt_json_text(place.file),
+            "line", json_integer(place.line),
+            "column", json_integer(place.column),
+            "text", shmt_json_text(what), NULL));
+}
+
+static enum shmtune_status tell_json(const struct job *job,
+                                     const struct shmt_yaml *root,
+                                     struct shmt_error *err)
+{
+    json_t *marks = json_array();
+
+    (void)shmt_yaml_todo(root, add_mark, marks);
+    return shmt_json_print("init", shmt_json_object(
+        "file", shmt_json_text(job->output),
+        "kernel", shmt_json_text(job->draft.kernel->name),
+        "todo", marks, NULL), err);
+}
+
 static enum shmtune_status tell(const struct job *job,
                                 const struct shmt_text *draft,
                                 struct shmt_error *err)
@@ -138,6 +163,8 @@ static enum shmtune_status tell(const struct job *job,
 
     if (status != SHMTUNE_OK)
         return status;
+    if (job->json)
+        return tell_json(job, root, err);
     count = shmt_yaml_todo(root, tell_mark, &marks);
     shmt_text_addf(&text, "%s: drafted for %s; %zu thing%s to write:\n%s",
                    job->output, job->draft.kernel->name, count,
@@ -243,6 +270,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"entry", 0, SHMT_OPTION_TEXT, &job.entry, 0, 0},
         {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
         {"force", 0, SHMT_OPTION_FLAG, &job.force, 0, 0},
+        {"json", 0, SHMT_OPTION_FLAG, &job.json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
     int rest;
@@ -254,6 +282,11 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (rest != 1)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "init needs one source, FILE.cu");
+    if (job.json && job.output != NULL &&
+        shmt_command_is_standard(job.output))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "-o - and --json both write to standard "
+                              "output: leave out one");
     job.draft.arena = shmt_arena_new();
     status = job.draft.arena == NULL
                  ? shmt_error_memory(err)

@@ -29,6 +29,25 @@ is doctor doctor
 is data data scale --size n=64 -o "$folder/inputs"
 is export export "$folder/j.journal" --to t4 -o "$folder/t4.json"
 is pack pack "$root" -o "$folder/t.pack"
+is init init "$folder/scale.cu" --entry scale -o "$folder/drafted.yaml"
+check "init: what is left to write, with its place" all \
+    'out_has "\"file\": \".*/drafted.yaml\""' 'out_has "\"kernel\": \"scale\""' \
+    'out_has "\"line\": [0-9]*,*$"'
+run init "$folder/scale.cu" --entry scale -o - --json
+check "init: not both on standard output" all 'exits 1' 'out_has "error.json/1"'
+run --help
+check "the help names the commands that have no --json" \
+    out_has "completion have none"
+# The first unknown option is told, and nothing is run.
+for verb in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$folder/out"); do
+    run "$verb" --json --nothing-such
+    case $verb in
+    capture | run | completion) unknown=json ;;
+    *) unknown=nothing-such ;;
+    esac
+    check "the first unknown option of $verb is --$unknown" \
+        err_has "unknown option \"--$unknown\""
+done
 is import import "$folder/t4.json" -o "$folder/imported"
 is report report "$folder/t.yaml" "$folder/j.journal" -o "$folder/page.html"
 if has_nvrtc; then
