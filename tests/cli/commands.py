@@ -4,9 +4,9 @@
 
 usage: commands.py ROOT SHMTUNE
 
-Those of fenced sh blocks of README.md and docs/*.md, of the examples of the
-manual page, and of `--help` of every verb.  Lines that go on
-are one command, and so is a loop; comments are left out.
+Those of fenced sh blocks of the pages, of the examples of the manual page, and
+of `--help` of every verb.  Lines that go on are one command, and so is a loop;
+comments are left out.
 """
 import pathlib
 import re
@@ -14,8 +14,6 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(sys.argv[1])
-VERBS = ("tune dispatch list space inspect show explain report capture run init "
-         "check doctor score import export data completion").split()
 
 
 def joined(lines):
@@ -24,7 +22,7 @@ def joined(lines):
     for line in lines:
         command = command + "\n" + line if command else line
         text = re.sub(r"(^|\s)#.*", "", command, flags=re.MULTILINE)
-        if command.endswith(("\\", "|")) or command.count("'") % 2 or \
+        if command.endswith(("\\", "|")) or text.count("'") % 2 or \
                 len(re.findall(r"^\s*(?:for|while|if)\b", text, re.M)) > \
                 len(re.findall(r"\b(?:done|fi)\b", text)):
             continue
@@ -58,23 +56,35 @@ def of_manual(path):
             yield line[4:].replace("\\&", "").replace("\\-", "-")
 
 
-def of_help(verb):
-    text = subprocess.run([sys.argv[2], verb, "--help"], check=True,
+def help_of(*words):
+    return subprocess.run([sys.argv[2], *words, "--help"], check=True,
                           capture_output=True, text=True).stdout
+
+
+def verbs():
+    listed = help_of().split("\ncommands:\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in listed.split("\n")] + ["worker"]
+
+
+def of_help(verb):
+    text = help_of(verb)
     if "\nexamples:\n" in text:
         lines = text.split("\nexamples:\n")[1].split("\n\n")[0].split("\n")
         yield from joined([line.strip() for line in lines])
 
 
 def main():
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md",
+             *sorted((ROOT / "docs").glob("*.md")),
+             *sorted((ROOT / "examples").rglob("*.md")),
+             ROOT / "kernels/README.md"]
     for page in pages:
         for command in of_page(page):
             print("%s\t%s" % (page.relative_to(ROOT),
                               command.replace("\n", "\\n")))
     for command in of_manual(ROOT / "src/shmtune.1"):
         print("shmtune.1\t" + command)
-    for verb in VERBS:
+    for verb in verbs():
         for command in of_help(verb):
             print("%s --help\t%s" % (verb, command.replace("\n", "\\n")))
 

@@ -27,7 +27,7 @@ uniq -d "$folder/listed" >"$folder/out"
 check "and is listed once" out_empty
 grep -v '^#' "$list" | cut -f 1 | sort -u >"$folder/out"
 check "with what it needs" sh -c \
-    '! grep -qvxE "GPU|another machine|an application|network|minutes|an installed shmtune|a shell" "$1"' \
+    '! grep -qvxE "GPU|another machine|an application|network|minutes|an installed shmtune|a shell|a run of another tuner" "$1"' \
     sh "$folder/out"
 check "the documents have commands" \
     [ "$(wc -l <"$folder/all")" -gt 80 ]
@@ -68,6 +68,9 @@ cp scale.cu kernels.cu
 sed 's/ scale(/ reduce(/' kernels.cu >k && mv k kernels.cu
 
 cp reduce.yaml kernels/conv.yaml
+cp my_kernel.yaml my.yaml
+cp scale.yaml kernels/NAME.yaml
+cp scale.cu kernels/
 cp reduce.cu ./*.cuh kernels/ 2>/dev/null
 cd "$folder" || exit 1
 
