@@ -33,10 +33,12 @@ for device in replay:h100 0; do
     {
         echo 'say() { echo "$*"; }'
         sed -n '/^last_words()/,/^}/p' "$source/quickstart"
-        echo "device=$device; last_words"
+        echo "root=/here; device=$device; last_words"
     } >words.sh
     sh -eu words.sh >out 2>err
     status=$?
+    check "what the commands propose is found" \
+        out_has 'export PATH=/here/build:\$PATH'
     case $device in
     0) check "on a GPU a kernel of one's own is tuned" all 'exits 0' \
         'out_has "shmtune tune examples/scale/scale.yaml --device 0$"' ;;
