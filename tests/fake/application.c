@@ -531,7 +531,8 @@ static void gather(void)
 /* A list, whose nodes are found one from the other. */
 static void walk(void)
 {
-    struct { float value; CUdeviceptr next; } node = {1, 0};
+    /* No padding, which might hold what looks like an address. */
+    struct { float value; unsigned rest; CUdeviceptr next; } node = {1, 0, 0};
     float zero = 0;
     CUdeviceptr first = 0, sum = new_memory(&zero, sizeof zero);
     CUfunction function;
