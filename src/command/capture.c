@@ -228,6 +228,21 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
     return status;
 }
 
+/* A launch that was written down otherwise than it should be keeps no other
+ * from its draft. */
+static enum shmtune_status draft_or_tell(struct job *job, const char *folder,
+                                         struct shmt_error *err)
+{
+    struct shmt_error why = {0};
+    const enum shmtune_status status = draft_one(job, folder, &why);
+
+    if (status != SHMTUNE_INVALID_FILE)
+        return status == SHMTUNE_OK
+                   ? status : shmt_error_set(err, status, "%s", why.text);
+    release(job->written[--job->written_count].draft);
+    return tell(job, "a launch is left out: ", "", why.text);
+}
+
 /* A folder of the library is whole when its name does not say otherwise. */
 static enum shmtune_status draft_all(struct job *job, struct shmt_error *err)
 {
@@ -250,7 +265,7 @@ static enum shmtune_status draft_all(struct job *job, struct shmt_error *err)
         else if (shmt_path_is_file(launch) &&
                  (length < part || strcmp(names[k] + length - part,
                                           SHMT_CAPTURE_PART) != 0))
-            status = draft_one(job, folder, err);
+            status = draft_or_tell(job, folder, err);
     }
     return status;
 }

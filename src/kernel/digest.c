@@ -256,10 +256,10 @@ static enum shmtune_status look_up(struct files *files, const char *from,
     bool found = false;
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (name[0] == '/')
-        return SHMTUNE_OK;
     if (beside == NULL)
         return shmt_error_memory(files->reader->err);
+    if (name[0] == '/')     /* in a pack, one of its own */
+        return add_include(files, beside, name, &found);
     if (quoted)
         status = add_include(files, beside, name, &found);
     for (size_t i = 0; status == SHMTUNE_OK && !found && i < files->sources;

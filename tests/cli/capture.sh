@@ -196,6 +196,17 @@ check "names, --skip and --count choose launches" all as_alone \
 gzip -dc opened/blend-1/memory-0.before.gz >second
 gzip -dc runtime/blend-1/memory-0.after.gz >first
 check "the second has what the first left" cmp second first
+rm -rf opened
+# shellcheck disable=SC2016
+run capture --count 2 -o opened -- sh -c '"$@"
+    for one in opened/.capture-*/*/launch.yaml; do
+        echo odd >"$one"
+        break
+    done' \
+    sh "$fake/application" opened load launch launch
+check "a launch that is written down otherwise is left out alone" all \
+    "exits 0" "err_has 'a launch is left out: .*launch.yaml'" \
+    "[ -f opened/blend-1/kernel.yaml ]" "[ ! -e opened/blend-2 ]"
 options="-k other"
 application opened load launch sum
 check "one that is not named is let pass" all as_alone \

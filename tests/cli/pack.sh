@@ -71,6 +71,11 @@ sed 's#"scale.h"#"../../scale.h"#' "$data/scale.cu" >"$root/kernels/scale.cu"
 run pack "$root" -o "$folder/kept"
 check "a header outside of the folder fails" all 'exits 2' \
     'err_has "kernel scale: .*scale.h: lies outside of .*, which is packed"'
+sed "s#\"scale.h\"#\"$folder/scale.h\"#" "$data/scale.cu" \
+    >"$root/kernels/scale.cu"
+run pack "$root" -o "$folder/kept"
+check "so does one by its whole path" all 'exits 2' \
+    'err_has "kernel scale: .*scale.h: lies outside of .*, which is packed"'
 mv "$folder/scale.h" "$root/kernels/scale.h"
 cat "$data/scale.cu" >"$root/kernels/scale.cu"
 check "and what was there is there" grep -qx kept "$folder/kept"

@@ -100,6 +100,23 @@ static void digest_covers_what_the_compiler_finds(void)
     shmt_text_free(&text);
 }
 
+static void digest_covers_a_header_by_its_whole_path(void)
+{
+    char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
+    const int folder = (int)(strrchr(spec_path, '/') - spec_path);
+    struct shmt_text text = {0};
+
+    spec_write_text("spec.yaml", spec_good);
+    shmt_text_addf(&text, "#include \"%.*s/whole.h\"\n", folder, spec_path);
+    spec_write_text("scale.cu", shmt_text_string(&text));
+    spec_write_text("whole.h", "int one;\n");
+    read_digest(before);
+    spec_write_text("whole.h", "int two;\n");
+    read_digest(after);
+    CHECK(strcmp(after, before) != 0);
+    shmt_text_free(&text);
+}
+
 static void a_directive_stands_alone_in_its_line(void)
 {
     char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
@@ -290,6 +307,7 @@ int main(void)
     spec_begin();
     CHECK_RUN(digest_covers_spec_source_and_local_includes);
     CHECK_RUN(digest_covers_what_the_compiler_finds);
+    CHECK_RUN(digest_covers_a_header_by_its_whole_path);
     CHECK_RUN(a_directive_stands_alone_in_its_line);
     CHECK_RUN(digest_is_of_what_a_spec_says);
     CHECK_RUN(digest_is_bounded);
