@@ -448,7 +448,7 @@ static void add_tuned(struct shmt_text *text, const struct shmt_tuned *tuned)
         add_text(text, "strategy", tuned->strategy);
     }
     add_count(text, "seed", tuned->seed);
-    if (tuned->data_seed != 0 || tuned->seed != 0)
+    if (tuned->data_seed != tuned->seed)
         shmt_text_addf(text, "  data_seed: %" PRIu64 "\n", tuned->data_seed);
     if (tuned->data_digest != NULL && tuned->data_digest[0] != '\0') {
         shmt_text_add(text, "  ");

@@ -56,11 +56,15 @@ static void every_field_is_read(void)
 static void without_a_data_seed_it_is_the_searchs(void)
 {
     struct shmt_tuning *tuning = parse(changed("  data_seed: 5\n", ""));
+    struct shmt_text text = {0};
 
     CHECK(tuning != NULL);
     if (tuning == NULL)
         return;
     CHECK(tuning->tuned[0]->data_seed == UINT64_MAX);
+    shmt_tuning_format(tuning, &text);
+    CHECK(strstr(shmt_text_string(&text), "data_seed") == NULL);
+    shmt_text_free(&text);
     shmt_tuning_free(tuning);
 }
 
