@@ -353,7 +353,9 @@ static bool is_done(const struct work *work, const int64_t *problem)
     return false;
 }
 
-/* Draws and measures until `count` sizes are done, or the time is over. */
+/* Draws and measures until `count` sizes are done, or the time is over; or
+ * there are no more sizes to be found. */
+enum { IDLE = 20000 };             /* draws without anything to measure */
 static enum shmtune_status measure_sizes(struct work *work, uint64_t count,
                                          double budget_s,
                                          struct shmt_error *err)
@@ -364,17 +366,23 @@ static enum shmtune_status measure_sizes(struct work *work, uint64_t count,
     enum shmtune_status status = SHMTUNE_OK;
     uint64_t done = 0, made = 0;
 
-    while (status == SHMTUNE_OK && done < count) {
+    for (int idle = 0; status == SHMTUNE_OK && done < count && idle < IDLE;
+         idle++) {
         const double each_s =
             made == 0 ? 0 : (work->spent_s - before_s) / (double)made;
 
         if (!shmt_learn_draw_next(draw, problem) ||
             work->spent_s + each_s > budget_s)
             break;
-        done++;
-        if (is_done(work, problem))
+        if (is_done(work, problem)) {
+            done++;
             continue;
+        }
+        if (isfinite(budget_s) && !shmt_learn_is_worth(&work->run, problem))
+            continue;
+        done++;
         made++;
+        idle = 0;
         status = measure_at(work, problem, err);
     }
     return status;
@@ -501,19 +509,17 @@ static void judge(struct work *work, const struct shmt_tuning *also,
 {
     for (size_t k = 0; k < work->table.size_count; k++) {
         const struct shmt_learn_size *const size = &work->table.sizes[k];
-        struct shmt_command_trial one = {.size = size, .best_us = INFINITY,
-                                         .own_us = -1};
+        struct shmt_command_trial one = {.size = size, .own_us = -1};
+        struct shmt_learn_judged judged;
         const size_t own = own_of(work, also, size->problem);
 
         one.chosen = choose(work, size->problem, &one.match);
         if (one.chosen == SHMT_LEARN_CONFIGS)
             continue;
-        one.chosen_us = shmt_learn_time(&size->cells[one.chosen]);
-        for (size_t c = 0; c < shipped; c++)
-            if (shmt_learn_time(&size->cells[c]) < one.best_us) {
-                one.best_us = shmt_learn_time(&size->cells[c]);
-                one.best = c;
-            }
+        judged = shmt_learn_judge(size, shipped, one.chosen);
+        one.chosen_us = judged.chosen_us;
+        one.best_us = judged.best_us;
+        one.best = judged.best;
         if (own < SHMT_LEARN_CONFIGS &&
             isfinite(shmt_learn_time(&size->cells[own])))
             one.own_us = shmt_learn_time(&size->cells[own]);

@@ -16,7 +16,7 @@ enum { WORST = 10 };
 
 static double share_of(const struct shmt_command_trial *trial)
 {
-    return trial->best_us / trial->chosen_us;
+    return fmin(1, trial->best_us / trial->chosen_us);
 }
 
 static int compare(const void *a, const void *b)

@@ -21,17 +21,21 @@
 
 enum {
     FIRST_SAMPLES = 3, MORE_SAMPLES = 5,   /* at most, of a pass */
-    PASSES = 3,                 /* of those that are near the fastest, */
+    PASSES = 2, PASSES_THOROUGH = 5,   /* of those that are near the fastest, */
     NEAR = 8,                   /* at most so many of them */
     AROUND = 5, LEAST_AROUND = 3,
     ALL_FIRST = 12, ALL_EACH = 24,   /* at so many sizes at the beginning, and
                                    at one of so many, nothing is left out */
-    OTHERS = 5                  /* beside the portfolio, one of so many */
+    OTHERS = 16,                /* beside the portfolio, one of so many */
+    LEAST_KNOWN = 20            /* sizes that tell how long others take */
 };
 static const double pass_us = 4000;   /* what samples of a pass may take */
 static const double near_factor = 1.06;
 static const double behind_factor = 1.35;
 static const double give_up_factor = 1.6;
+/* A size that takes longer than so many times the mean is rarely worth it: a
+ * tenth of the sizes would take half of the time. */
+static const double dear_factor = 1.5;
 
 /* What a compile worker made. */
 struct shmt_learn_binary {
@@ -79,10 +83,7 @@ static void keep_result(struct shmt_learn_cell *cell,
         cell->failed = true;
         return;
     }
-    for (int s = 0; s < result->sample_count &&
-                    cell->count < SHMT_LEARN_SAMPLES; s++)
-        cell->samples_us[cell->count++] = result->samples_us[s];
-    cell->passes++;
+    shmt_learn_keep(cell, result->samples_us, (size_t)result->sample_count);
 }
 
 static bool is_of(const struct shmt_learn_run *run,
@@ -256,9 +257,13 @@ static enum shmtune_status read_one(struct shmt_learn_run *run,
         status = take_journal(run, journal, &took_s, err);
         *spent_s += took_s;
     }
-    if (status == SHMTUNE_OK && is_of(run, &journal->header))
-        shmt_learn_table_size(run->table, journal->header.problem)->done =
-            true;
+    if (status == SHMTUNE_OK && is_of(run, &journal->header)) {
+        struct shmt_learn_size *const size =
+            shmt_learn_table_size(run->table, journal->header.problem);
+
+        size->done = true;
+        size->took_s = took_s;
+    }
     shmt_journal_free(journal);
     return status;
 }
@@ -291,20 +296,20 @@ enum shmtune_status shmt_learn_read(struct shmt_learn_run *run,
 /* -- what to measure ------------------------------------------------------ */
 
 /* The sizes around that are done, nearest first. */
-static size_t sizes_around(const struct visit *visit,
+static size_t sizes_around(const struct shmt_learn_table *table,
+                           const int64_t *problem,
                            const struct shmt_learn_size **out)
 {
-    const struct shmt_learn_table *const table = visit->run->table;
     double distances[AROUND];
     size_t count = 0;
 
     for (size_t k = 0; k < table->size_count; k++) {
         const struct shmt_learn_size *const one = &table->sizes[k];
         const double distance = shmt_learn_distance(
-            table->kernel, one->problem, visit->size->problem);
+            table->kernel, one->problem, problem);
         size_t at = count;
 
-        if (!one->done || one == visit->size)
+        if (!one->done)
             continue;
         while (at > 0 && distances[at - 1] > distance)
             at--;
@@ -383,7 +388,8 @@ static enum shmtune_status choose_wanted(struct visit *visit, size_t first,
                                          struct shmt_error *err)
 {
     const struct shmt_learn_size *around[AROUND];
-    const size_t count = sizes_around(visit, around);
+    const size_t count =
+        sizes_around(visit->run->table, visit->size->problem, around);
     struct shmt_learn_run *const run = visit->run;
     const bool all = run->thorough || count < AROUND ||
                      run->table->size_count <= ALL_FIRST ||
@@ -583,7 +589,8 @@ static int samples_of(const struct visit *visit, int most)
 static size_t order_of(struct visit *visit, size_t first, size_t *order)
 {
     const struct shmt_learn_size *around[AROUND];
-    const size_t around_count = sizes_around(visit, around);
+    const size_t around_count =
+        sizes_around(visit->run->table, visit->size->problem, around);
     double rank[SHMT_LEARN_CONFIGS];
     size_t count = 0;
 
@@ -660,9 +667,10 @@ static enum shmtune_status more_passes(struct visit *visit, size_t first,
 {
     size_t chosen[NEAR + 1];
     const size_t count = near_ones(visit, first, chosen);
+    const size_t passes = visit->run->thorough ? PASSES_THOROUGH : PASSES;
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t pass = 1; count > 1 && pass < PASSES; pass++) {
+    for (size_t pass = 1; count > 1 && pass < passes; pass++) {
         for (size_t k = count - 1; k > 0; k--) {
             const size_t other =
                 (size_t)shmt_random_below(&visit->run->random, k + 1);
@@ -710,6 +718,34 @@ static enum shmtune_status visit_size(struct visit *visit, size_t first,
     return status;
 }
 
+static void begin_random(struct shmt_learn_run *run)
+{
+    if (!run->drawing)
+        shmt_random_seed(&run->random, run->seed);
+    run->drawing = true;
+}
+
+bool shmt_learn_is_worth(struct shmt_learn_run *run, const int64_t *problem)
+{
+    const struct shmt_learn_table *const table = run->table;
+    const struct shmt_learn_size *around[AROUND];
+    const size_t count = sizes_around(table, problem, around);
+    double near_s = 0, all_s = 0;
+    size_t known = 0;
+
+    for (size_t k = 0; k < table->size_count; k++) {
+        known += table->sizes[k].done;
+        all_s += table->sizes[k].done ? table->sizes[k].took_s : 0;
+    }
+    if (known < LEAST_KNOWN)
+        return true;
+    for (size_t k = 0; k < count; k++)
+        near_s += around[k]->took_s / (double)count;
+    begin_random(run);
+    return shmt_random_unit(&run->random) * near_s <=
+           dear_factor * all_s / (double)known;
+}
+
 enum shmtune_status shmt_learn_measure(struct shmt_learn_run *run,
                                        const int64_t *problem, size_t first,
                                        double *took_s, struct shmt_error *err)
@@ -721,8 +757,7 @@ enum shmtune_status shmt_learn_measure(struct shmt_learn_run *run,
     *took_s = 0;
     if (visit == NULL)
         return shmt_error_memory(err);
-    if (run->begun == 0)
-        shmt_random_seed(&run->random, run->seed);
+    begin_random(run);
     visit->run = run;
     visit->since_s = run->target->operations->now(run->target);
     visit->size = shmt_learn_table_size(run->table, problem);
@@ -738,6 +773,7 @@ enum shmtune_status shmt_learn_measure(struct shmt_learn_run *run,
             shmt_error_set(err, status, "%s", why.text);
         }
         visit->size->done = status == SHMTUNE_OK;
+        visit->size->took_s = now_of(visit);
         run->begun++;
         *took_s = now_of(visit) - visit->before_s;
     }

@@ -30,6 +30,7 @@ struct shmt_learn_run {
     size_t binary_count, binary_room;
     struct shmt_learn_binary *binaries;   /* compiled in this run */
     struct shmt_random random;
+    bool drawing;               /* `random` has begun */
     size_t begun;               /* sizes */
 };
 
@@ -38,6 +39,10 @@ struct shmt_learn_run {
  * are left alone. */
 enum shmtune_status shmt_learn_read(struct shmt_learn_run *run,
                                     double *spent_s, struct shmt_error *err);
+
+/* Whether a size that was drawn is to be measured: always, unless those around
+ * it took long; then the more rarely, the longer. */
+bool shmt_learn_is_worth(struct shmt_learn_run *run, const int64_t *problem);
 
 /* Measures what is wanted at a size and not known yet; then it is done.
  * `first`, a configuration of the table or SHMT_LEARN_CONFIGS, is measured in

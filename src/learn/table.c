@@ -75,18 +75,36 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double shmt_learn_time(const struct shmt_learn_cell *cell)
+void shmt_learn_keep(struct shmt_learn_cell *cell, const float *samples_us,
+                     size_t count)
+{
+    if (cell->passes == SHMT_LEARN_PASSES)
+        return;
+    for (size_t s = 0; s < count && cell->count < SHMT_LEARN_SAMPLES; s++)
+        cell->samples_us[cell->count++] = samples_us[s];
+    cell->ends[cell->passes++] = cell->count;
+}
+
+/* The median of the passes from `first` to before `end`. */
+static double time_of(const struct shmt_learn_cell *cell, unsigned first,
+                      unsigned end)
 {
     float sorted[SHMT_LEARN_SAMPLES];
-    const size_t n = cell->count;
+    const size_t from = first == 0 ? 0 : cell->ends[first - 1];
+    const size_t n = end == 0 ? 0 : cell->ends[end - 1] - from;
 
     if (cell->failed)
         return INFINITY;
     if (n == 0)
         return NAN;
-    memcpy(sorted, cell->samples_us, n * sizeof *sorted);
+    memcpy(sorted, cell->samples_us + from, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare);
     return ((double)sorted[n / 2] + (double)sorted[(n - 1) / 2]) / 2;
+}
+
+double shmt_learn_time(const struct shmt_learn_cell *cell)
+{
+    return time_of(cell, 0, cell->passes);
 }
 
 bool shmt_learn_may_run(const struct shmt_learn_table *table,
@@ -120,4 +138,32 @@ double shmt_learn_best(const struct shmt_learn_table *table,
     for (size_t k = 0; k < table->config_count; k++)
         best = fmin(best, shmt_learn_time(&size->cells[k]));
     return best;
+}
+
+struct shmt_learn_judged shmt_learn_judge(const struct shmt_learn_size *size,
+                                          size_t count, size_t chosen)
+{
+    const struct shmt_learn_cell *const cells = size->cells;
+    struct shmt_learn_judged out = {.best = chosen, .best_us = INFINITY};
+    unsigned all = cells[chosen].passes, half;
+
+    for (size_t k = 0; k < count; k++)
+        all = !cells[k].failed && cells[k].passes > all ? cells[k].passes
+                                                        : all;
+    half = (all + 1) / 2;
+    for (size_t k = 0; k < count; k++) {
+        const double time = cells[k].passes == all
+                                ? time_of(&cells[k], 0, half) : INFINITY;
+
+        if (time < out.best_us) {
+            out.best = k;
+            out.best_us = time;
+        }
+    }
+    if (all > half && isfinite(out.best_us))
+        out.best_us = time_of(&cells[out.best], half, all);
+    out.chosen_us = cells[chosen].passes == all && all > half
+                        ? time_of(&cells[chosen], half, all)
+                        : shmt_learn_time(&cells[chosen]);
+    return out;
 }

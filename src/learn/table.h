@@ -9,13 +9,15 @@
 
 enum {
     SHMT_LEARN_CONFIGS = 256,
-    SHMT_LEARN_SAMPLES = 24       /* of a configuration at a size */
+    SHMT_LEARN_SAMPLES = 24,      /* of a configuration at a size, */
+    SHMT_LEARN_PASSES = 8         /* in so many passes */
 };
 
 /* A configuration at a size. */
 struct shmt_learn_cell {
     uint8_t count;                /* samples */
     uint8_t passes;               /* that they come from */
+    uint8_t ends[SHMT_LEARN_PASSES];   /* how many there are after each */
     bool failed;                  /* it may not run here, or did not */
     float samples_us[SHMT_LEARN_SAMPLES];
 };
@@ -25,6 +27,7 @@ struct shmt_learn_size {
     bool done;                    /* all that was wanted is measured */
     uint16_t nearest;             /* what the rule of the nearest size takes;
                                      SHMT_LEARN_CONFIGS: nothing of these */
+    double took_s;                /* to measure it all */
     struct shmt_learn_cell *cells;   /* [config_count] */
 };
 
@@ -55,6 +58,10 @@ shmt_learn_table_size(struct shmt_learn_table *table, const int64_t *problem);
 void shmt_learn_table_clear(struct shmt_learn_table *table);
 void shmt_learn_table_free(struct shmt_learn_table *table);
 
+/* Adds what one more pass has measured. */
+void shmt_learn_keep(struct shmt_learn_cell *cell, const float *samples_us,
+                     size_t count);
+
 /* The median of a cell in microseconds; INFINITY where it failed, NAN where
  * nobody measured. */
 double shmt_learn_time(const struct shmt_learn_cell *cell);
@@ -70,5 +77,18 @@ double shmt_learn_distance(const struct shmt_kernel *kernel, const int64_t *a,
 /* The least time at a size; INFINITY: none. */
 double shmt_learn_best(const struct shmt_learn_table *table,
                        const struct shmt_learn_size *size);
+
+/* A configuration beside the best of a size.  The least of many noisy times is
+ * too small, so the earlier passes say which the best is, of those that were
+ * measured in all passes, and the later ones how long it takes. */
+struct shmt_learn_judged {
+    size_t best;
+    double best_us;               /* INFINITY: there is none */
+    double chosen_us;             /* INFINITY: failed; NAN: not measured */
+};
+
+/* `best` is one of the first `count` configurations of the table. */
+struct shmt_learn_judged shmt_learn_judge(const struct shmt_learn_size *size,
+                                          size_t count, size_t chosen);
 
 #endif

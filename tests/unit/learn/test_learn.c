@@ -87,11 +87,11 @@ static void fill(struct shmt_learn_table *table, time_of time, double noise,
         for (size_t c = 0; c < CONFIGS; c++) {
             struct shmt_learn_cell *const cell = &size->cells[c];
             const double us = time(problem, c);
+            const float sample =
+                (float)(us * (1 + noise * shmt_random_normal(&random)));
 
             cell->failed = isinf(us);
-            cell->count = cell->passes = 1;
-            cell->samples_us[0] =
-                (float)(us * (1 + noise * shmt_random_normal(&random)));
+            shmt_learn_keep(cell, &sample, 1);
             if (nearest_is_right && us == best_of(time, problem))
                 size->nearest = (uint16_t)c;
         }
@@ -276,6 +276,100 @@ static void draws_are_repeated_and_in_range(void)
     CHECK(!shmt_learn_draw_next(&draw, one));
 }
 
+/* Of many that are equal but for noise the least time is too small: one of
+ * them still reaches all of the best, and one that is 5 % slower 95 %. */
+static void the_best_is_not_judged_by_what_chose_it(void)
+{
+    enum { EQUAL = 30, TIMES = 500, EACH = 3, ALL = 5 };
+    struct shmt_random random;
+    double least = 0, same = 0, slower = 0;
+
+    shmt_random_seed(&random, 11);
+    for (int k = 0; k < TIMES; k++) {
+        struct shmt_learn_cell cells[EQUAL] = {{.failed = false}};
+        const struct shmt_learn_size size = {.cells = cells};
+        struct shmt_learn_judged judged;
+        double best = INFINITY;
+
+        for (int c = 0; c < EQUAL; c++)
+            for (int pass = 0; pass < ALL; pass++) {
+                float samples[EACH];
+
+                for (int s = 0; s < EACH; s++)
+                    samples[s] = (float)((c == 1 ? 10.5 : 10) *
+                                         (1 + 0.02 * shmt_random_normal(
+                                                         &random)));
+                shmt_learn_keep(&cells[c], samples, EACH);
+            }
+        for (int c = 0; c < EQUAL; c++)
+            best = fmin(best, shmt_learn_time(&cells[c]));
+        least += best / shmt_learn_time(&cells[0]) / TIMES;
+        judged = shmt_learn_judge(&size, EQUAL, 0);
+        same += judged.best_us / judged.chosen_us / TIMES;
+        judged = shmt_learn_judge(&size, EQUAL, 1);
+        slower += judged.best_us / judged.chosen_us / TIMES;
+    }
+    printf("# of equal ones %.4f by the least time, %.4f judged; of a slower "
+           "one %.4f\n", least, same, slower);
+    CHECK(least < 0.99);
+    CHECK(fabs(same - 1) < 0.003);
+    CHECK(fabs(slower - 1 / 1.05) < 0.003);
+}
+
+/* What was not measured in the later passes is not the best, what failed or was
+ * not measured is told. */
+static void what_is_judged_was_measured_in_all_passes(void)
+{
+    struct shmt_learn_cell cells[4] = {{.failed = false}, {.failed = false},
+                                       {.failed = true}, {.failed = false}};
+    const struct shmt_learn_size size = {.cells = cells};
+    struct shmt_learn_judged judged;
+    const float times[] = {10, 9, 11};
+
+    CHECK(isinf(shmt_learn_judge(&size, 4, 0).best_us));
+    shmt_learn_keep(&cells[0], &times[0], 1);
+    shmt_learn_keep(&cells[1], &times[1], 1);
+    judged = shmt_learn_judge(&size, 4, 0);
+    CHECK(judged.best == 1 && judged.best_us == 9 && judged.chosen_us == 10);
+    shmt_learn_keep(&cells[0], &times[2], 1);
+    judged = shmt_learn_judge(&size, 4, 0);
+    CHECK(judged.best == 0 && judged.best_us == 11 && judged.chosen_us == 11);
+    CHECK(shmt_learn_judge(&size, 4, 1).chosen_us == 9);
+    CHECK(isinf(shmt_learn_judge(&size, 4, 2).chosen_us));
+    CHECK(isnan(shmt_learn_judge(&size, 4, 3).chosen_us));
+}
+
+/* One in ten, the largest, takes a hundred times as long as the others: it is
+ * still measured, but once in six times. */
+static void what_takes_long_is_measured_rarely(void)
+{
+    static const int64_t small[SHMT_KERNEL_DIMENSIONS] = {70, 70};
+    static const int64_t large[SHMT_KERNEL_DIMENSIONS] = {70000, 70000};
+    enum { MADE = 100, ASKED = 4000 };
+    struct shmt_learn_table table = {.kernel = kernel};
+    struct shmt_learn_run run = {.table = &table, .seed = 3};
+    int smalls = 0, larges = 0;
+
+    CHECK(shmt_learn_is_worth(&run, large));
+    for (int k = 0; k < MADE; k++) {
+        const int64_t side = k % 10 == 0 ? 60000 + k : 64 + k;
+        const int64_t problem[SHMT_KERNEL_DIMENSIONS] = {side, side};
+        struct shmt_learn_size *const size =
+            shmt_learn_table_size(&table, problem);
+
+        size->done = true;
+        size->took_s = side > 10000 ? 1 : 0.01;
+    }
+    for (int k = 0; k < ASKED; k++) {
+        smalls += shmt_learn_is_worth(&run, small);
+        larges += shmt_learn_is_worth(&run, large);
+    }
+    printf("# of %d: %d small, %d large\n", ASKED, smalls, larges);
+    CHECK_INT(smalls, ASKED);
+    CHECK(larges > ASKED / 10 && larges < ASKED / 4);
+    shmt_learn_table_free(&table);
+}
+
 int main(void)
 {
     arena = shmt_arena_new();
@@ -291,6 +385,9 @@ int main(void)
     CHECK_RUN(few_sizes_teach_nothing);
     CHECK_RUN(the_same_is_learnt_again);
     CHECK_RUN(draws_are_repeated_and_in_range);
+    CHECK_RUN(the_best_is_not_judged_by_what_chose_it);
+    CHECK_RUN(what_takes_long_is_measured_rarely);
+    CHECK_RUN(what_is_judged_was_measured_in_all_passes);
     shmt_kernel_free(kernel);
     shmt_arena_free(arena);
     spec_end();
