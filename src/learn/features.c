@@ -2,9 +2,12 @@
 /*
  * features: the numbers of a problem that a tree may compare: sizes, their
  * products and ratios, what they leave when divided by powers of two, and how
- * many tiles they have.  Called by learn.c.
+ * many tiles they have; and those of a configuration, for forests alone.
+ * Called by learn.c.
  */
 #include "learn/forest.h"
+
+#include <math.h>
 
 struct list {
     struct shmt_dispatch_feature *out;
@@ -64,14 +67,21 @@ static void add_remainders(struct list *list, const size_t *dims,
         }
 }
 
-/* Tiles of two dimensions, and what of them is in a last round over the
- * multiprocessors. */
+/* Tiles of one dimension, and of two with what of them is in a last round over
+ * the multiprocessors. */
 static void add_tiles(struct list *list, const struct shmt_learn_table *table,
                       const size_t *dims, size_t count)
 {
-    static const int64_t units[] = {32, 64, 128, 256};
-    enum { UNITS = sizeof units / sizeof units[0] };
+    static const int64_t units[] = {32, 64, 96, 128, 192, 256};
+    enum { UNITS = 4, UNITS_OF_ONE = sizeof units / sizeof units[0] };
 
+    for (size_t i = 0; i < count; i++)
+        for (size_t u = 0; u < UNITS_OF_ONE; u++) {
+            struct shmt_dispatch_feature one = {.modulo = 0};
+
+            one.of[dims[i]] = units[u];
+            add(list, one);
+        }
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++)
             for (size_t u = 0; u < (size_t)UNITS * UNITS; u++) {
@@ -105,4 +115,40 @@ size_t shmt_learn_features(const struct shmt_learn_table *table,
     add_remainders(&list, free_ones, free_count);
     add_tiles(&list, table, free_ones, free_count);
     return list.count;
+}
+
+/* The blocks of all launches; how much of the multiprocessors they fill, in
+ * thousandths, over all rounds; and the points of the problem for each thread,
+ * in hundredths. */
+void shmt_learn_own(const struct shmt_learn_table *table,
+                    const int64_t *problem, size_t config, int64_t *out)
+{
+    const struct shmt_kernel *const kernel = table->kernel;
+    const int64_t many = table->multiprocessors > 0 ? table->multiprocessors
+                                                    : 1;
+    struct shmt_kernel_evaluated evaluated;
+    double blocks = 0, threads = 0, points = 100;
+
+    out[0] = out[1] = out[2] = 0;
+    shmt_kernel_evaluate(kernel, problem, table->configs[config], &evaluated);
+    if (shmt_kernel_evaluate_launches(&evaluated, NULL) != SHMTUNE_OK)
+        return;
+    for (size_t k = 0; k < evaluated.launch_count; k++) {
+        const struct shmt_geometry *const one = &evaluated.geometry[k];
+        const double here =
+            (double)one->grid[0] * one->grid[1] * one->grid[2];
+
+        if (!one->used || one->host)
+            continue;
+        blocks += here;
+        threads += here * (double)shmt_geometry_threads(one);
+    }
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        if (!kernel->dimensions[d].defined && problem[d] > 1)
+            points *= (double)problem[d];
+    if (blocks < 1 || blocks > 1e15)
+        return;
+    out[0] = (int64_t)blocks;
+    out[1] = 1000 * out[0] / (many * ((out[0] + many - 1) / many));
+    out[2] = (int64_t)fmin(1e15, points / threads);
 }

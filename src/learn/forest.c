@@ -13,7 +13,7 @@
 
 enum {
     TREES = 60,
-    DRAWN = 8, DRAWN_OF = 2      /* comparisons of a node: these, and one of so
+    DRAWN = 8, DRAWN_OF = 3      /* comparisons of a node: these, and one of so
                                     many of the features */
 };
 
@@ -132,7 +132,8 @@ static void grow(struct growing *growing, size_t *known, size_t count,
                  size_t *asked, size_t asked_count)
 {
     const struct shmt_learn_field *const field = growing->field;
-    const size_t drawn = DRAWN + field->feature_count / DRAWN_OF;
+    const size_t features = field->feature_count + field->own_count;
+    const size_t drawn = DRAWN + features / DRAWN_OF;
     struct comparison best = {.gain = -1};
     size_t front, asked_front;
 
@@ -141,7 +142,7 @@ static void grow(struct growing *growing, size_t *known, size_t count,
     sum_up(field, known, count, growing->total);
     for (size_t k = 0; count > 1 && k < drawn; k++) {
         struct comparison one = {.feature = (size_t)shmt_random_below(
-            &growing->random, field->feature_count)};
+            &growing->random, features)};
 
         if (!draw_below(growing, one.feature, known, count, &one.below))
             continue;

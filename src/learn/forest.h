@@ -9,7 +9,10 @@
 #include "learn/table.h"
 #include "record/record.h"
 
-enum { SHMT_LEARN_FEATURES = 400 };
+enum {
+    SHMT_LEARN_FEATURES = 400,
+    SHMT_LEARN_OWN = 3             /* numbers of a configuration at a size */
+};
 
 struct shmt_learn_field {
     size_t count;                  /* sizes */
@@ -18,7 +21,8 @@ struct shmt_learn_field {
                                       more where much is lost; 1.. not valid */
     size_t feature_count;
     const struct shmt_dispatch_feature *features;
-    const int64_t *values;         /* [feature_count][count] */
+    size_t own_count;              /* numbers that a forest compares, too */
+    const int64_t *values;         /* [feature_count + own_count][count] */
 };
 
 struct shmt_learn_tree {
@@ -32,6 +36,11 @@ struct shmt_learn_tree {
 /* Adds the numbers of a problem that may decide. */
 size_t shmt_learn_features(const struct shmt_learn_table *table,
                            struct shmt_dispatch_feature *out);
+
+/* SHMT_LEARN_OWN numbers of a configuration at a problem that say how well it
+ * fills the device, but depend on more than a dispatch can hold. */
+void shmt_learn_own(const struct shmt_learn_table *table,
+                    const int64_t *problem, size_t config, int64_t *out);
 
 /* What the configurations lose at the sizes from `first` on, `asked` of them,
  * by the mean of random trees that are grown on the sizes `known`: out is

@@ -21,7 +21,7 @@
 enum { PARTS = 8, BETWEEN = 3000 };
 /* How far a tree is grown: what each comparison has to bring, of which the
  * best is chosen. */
-static const double gains[] = {0.5, 2, 8};
+static const double gains[] = {0.25, 1, 4};
 enum { WAYS = sizeof gains / sizeof gains[0] };
 
 _Static_assert((int)SHMT_LEARN_PORTFOLIO <= (int)SHMT_DISPATCH_CONFIGS,
@@ -36,10 +36,11 @@ struct learning {
     size_t configs;                /* that are looked at: those that the */
     size_t column[SHMT_LEARN_PORTFOLIO];   /* table has at these places */
     double *share;                 /* [count][configs]: best / time */
+    double *fair;                  /* the same, for judging */
     /* Of the sizes, and of BETWEEN others. */
     double *loss;                  /* [][configs]; of the others as the forest
                                       says */
-    int64_t *values;               /* [features][] */
+    int64_t *values;               /* [features, and own numbers][] */
     struct shmt_dispatch_feature *features;
     size_t *order, *part;          /* [count] */
     double *judged;                /* [count] */
@@ -88,16 +89,19 @@ static bool allocate(struct learning *learning)
     const size_t cells = count * SHMT_LEARN_PORTFOLIO;
 
     learning->share = calloc(cells, sizeof *learning->share);
+    learning->fair = calloc(cells, sizeof *learning->fair);
     learning->loss = calloc(cells, sizeof *learning->loss);
     learning->features =
         calloc(SHMT_LEARN_FEATURES, sizeof *learning->features);
-    learning->values = calloc(SHMT_LEARN_FEATURES * count,
-                              sizeof *learning->values);
+    learning->values = calloc(
+        (SHMT_LEARN_FEATURES + SHMT_LEARN_OWN * SHMT_LEARN_PORTFOLIO) * count,
+        sizeof *learning->values);
     learning->order = calloc(count, sizeof *learning->order);
     learning->part = calloc(count, sizeof *learning->part);
     learning->judged = calloc(WAYS * count, sizeof *learning->judged);
     learning->tree = calloc(1, sizeof *learning->tree);
-    return learning->share != NULL && learning->loss != NULL &&
+    return learning->share != NULL && learning->fair != NULL &&
+           learning->loss != NULL &&
            learning->features != NULL && learning->values != NULL &&
            learning->order != NULL && learning->part != NULL &&
            learning->judged != NULL && learning->tree != NULL;
@@ -107,6 +111,7 @@ static void free_all(struct learning *learning)
 {
     free(learning->sizes);
     free(learning->share);
+    free(learning->fair);
     free(learning->loss);
     free(learning->features);
     free(learning->values);
@@ -145,10 +150,21 @@ static void draw_between(const struct learning *learning,
 static void fill_values(struct learning *learning, size_t row,
                         const int64_t *problem)
 {
-    for (size_t f = 0; f < learning->field.feature_count; f++)
-        learning->values[f * learning->field.count + row] =
-            shmt_dispatch_value(&learning->features[f], problem,
-                                learning->table->kernel->dimension_count);
+    const struct shmt_learn_field *const field = &learning->field;
+    int64_t *const values = learning->values + row;
+    size_t f = 0;
+
+    for (; f < field->feature_count; f++)
+        values[f * field->count] = shmt_dispatch_value(
+            &learning->features[f], problem,
+            learning->table->kernel->dimension_count);
+    for (size_t c = 0; c < learning->configs; c++) {
+        int64_t own[SHMT_LEARN_OWN];
+
+        shmt_learn_own(learning->table, problem, learning->column[c], own);
+        for (size_t k = 0; k < SHMT_LEARN_OWN; k++)
+            values[f++ * field->count] = own[k];
+    }
 }
 
 /* What a configuration reaches at a size, nothing where it may not run; where
@@ -179,6 +195,19 @@ static double share_at_size(const struct learning *learning, size_t k,
                        : shmt_learn_share(table, size, config);
 }
 
+/* The share that a configuration reaches, not biased by noise. */
+static double fair_share(const struct shmt_learn_table *table,
+                         const struct shmt_learn_size *size, size_t config)
+{
+    const struct shmt_learn_judged judged =
+        shmt_learn_judge(size, table->config_count, config);
+
+    if (!isfinite(judged.best_us) || isnan(judged.chosen_us))
+        return shmt_learn_share(table, size, config);
+    return isfinite(judged.chosen_us)
+               ? fmin(1, judged.best_us / judged.chosen_us) : 0;
+}
+
 static bool prepare(struct learning *learning)
 {
     const struct shmt_learn_table *const table = learning->table;
@@ -191,10 +220,14 @@ static bool prepare(struct learning *learning)
         return false;
     for (size_t k = 0; k < learning->count; k++)
         for (size_t c = 0; c < learning->configs; c++) {
-            const double share = share_at_size(learning, k,
-                                               learning->column[c]);
+            const size_t config = learning->column[c];
+            const double share = share_at_size(learning, k, config);
 
             learning->share[k * learning->configs + c] = share;
+            learning->fair[k * learning->configs + c] =
+                isnan(shmt_learn_time(&learning->sizes[k]->cells[config]))
+                    ? share
+                    : fair_share(table, learning->sizes[k], config);
             learning->loss[k * learning->configs + c] =
                 shmt_learn_loss(share);
         }
@@ -203,6 +236,7 @@ static bool prepare(struct learning *learning)
         .loss = learning->loss, .features = learning->features,
         .values = learning->values};
     field->feature_count = shmt_learn_features(table, learning->features);
+    field->own_count = SHMT_LEARN_OWN * learning->configs;
     shmt_random_seed(&random, learning->seed);
     for (size_t k = 0; k < field->count; k++) {
         int64_t problem[SHMT_KERNEL_DIMENSIONS] = {0};
@@ -248,7 +282,7 @@ static double share_at(const struct learning *learning, size_t leaf, size_t k)
         const double share = learning->share[k * configs + ranks[r]];
 
         if (share > 0)
-            return share;
+            return learning->fair[k * configs + ranks[r]];
     }
     return 0;
 }
@@ -342,8 +376,8 @@ static struct shmt_learn_figures judge_nearest(struct learning *learning,
         const size_t nearest = learning->sizes[k]->nearest;
 
         if (nearest < learning->table->config_count)
-            shares[n++] = shmt_learn_share(
-                learning->table, learning->sizes[k], nearest);
+            shares[n++] = fair_share(learning->table, learning->sizes[k],
+                                     nearest);
     }
     *loss = mean_loss(shares, n);
     return shmt_learn_figures_of(shares, n);
