@@ -301,6 +301,28 @@ struct shmt_capture_record {
  * of it is left, and a note says why. */
 bool shmt_capture_folder_write(const struct shmt_capture_record *record);
 
+/* -- pair.c --------------------------------------------------------------- */
+
+/* Two events; all zeros at first. */
+struct shmt_capture_pair {
+    CUcontext context;         /* that the events are of; NULL: none are made */
+    CUevent before, after;
+};
+
+/* Before a launch; false: it cannot be timed. */
+bool shmt_capture_pair_begin(const struct shmt_capture_driver *driver,
+                             struct shmt_capture_pair *pair, CUstream stream);
+/* Behind it, the same. */
+bool shmt_capture_pair_end(const struct shmt_capture_driver *driver,
+                           const struct shmt_capture_pair *pair,
+                           CUstream stream);
+/* How long it took; CUDA_ERROR_NOT_READY: it is not done yet. */
+CUresult shmt_capture_pair_read(const struct shmt_capture_driver *driver,
+                                const struct shmt_capture_pair *pair,
+                                double *us);
+void shmt_capture_pair_free(const struct shmt_capture_driver *driver,
+                            struct shmt_capture_pair *pair);
+
 /* -- replace.c ------------------------------------------------------------ */
 
 /* What is launched in the place of a launch. */

@@ -4,6 +4,9 @@
  * and one after it.  Pairs are read as they come to be done, and the sums are
  * written every two seconds and at the end, so that a program that is killed
  * has said most of it.
+ *
+ * The first launch of a function may load its code meanwhile, a thousand times
+ * what it takes else: its sum is one of its own.
  */
 #include "capture/library.h"
 
@@ -16,26 +19,31 @@
 enum { PAIRS = 1024 };
 
 /* A launch whose time is not read yet. */
-struct pair {
-    CUevent before, after;
-    CUcontext context;
+struct timed {
+    struct shmt_capture_pair events;
     size_t kernel;
-    bool made, running;
+    bool first, running;
+};
+
+struct sum {
+    uint64_t timed;
+    double ms;
 };
 
 struct kernel {
     char *name;
-    uint64_t launches, timed, in_graphs;
-    double ms;
+    uint64_t launches, in_graphs;
+    struct sum first, others;
     unsigned grid[3], block[3];
     bool has_source;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct pair pairs[PAIRS];
+static struct timed pairs[PAIRS];
 static size_t next_pair;
 static struct kernel *kernels;
 static size_t kernel_count;
+static struct shmt_map launched;       /* the functions that were */
 static double written_s;
 static pid_t process;          /* that made the launches */
 
@@ -51,10 +59,12 @@ static bool write_times(void)
     for (size_t k = 0; k < kernel_count; k++) {
         const struct kernel *one = &kernels[k];
 
-        shmt_text_addf(&text, "%llu %llu %llu %.6f %u %u %u %u %u %u %s\n",
+        shmt_text_addf(&text, "%llu %llu %llu %.6f %llu %.6f "
+                       "%u %u %u %u %u %u %s\n",
                        (unsigned long long)one->launches,
-                       (unsigned long long)one->timed,
-                       (unsigned long long)one->in_graphs, one->ms,
+                       (unsigned long long)one->in_graphs,
+                       (unsigned long long)one->others.timed, one->others.ms,
+                       (unsigned long long)one->first.timed, one->first.ms,
                        one->grid[0], one->grid[1], one->grid[2],
                        one->block[0], one->block[1], one->block[2],
                        one->name);
@@ -67,30 +77,33 @@ static bool write_times(void)
     return written;
 }
 
-static void read_pair(const struct shmt_capture_driver *driver,
-                      struct pair *pair)
+/* false: it is not done yet. */
+static bool read_pair(const struct shmt_capture_driver *driver,
+                      struct timed *pair)
 {
-    float ms;
+    struct kernel *kernel = &kernels[pair->kernel];
+    struct sum *sum = pair->first ? &kernel->first : &kernel->others;
+    double us;
+    const CUresult result = shmt_capture_pair_read(driver, &pair->events, &us);
 
-    if (driver->EventElapsedTime(&ms, pair->before, pair->after) ==
-        CUDA_SUCCESS) {
-        kernels[pair->kernel].ms += (double)ms;
-        kernels[pair->kernel].timed++;
-    }
+    if (result == CUDA_ERROR_NOT_READY)
+        return false;
     pair->running = false;
+    if (result == CUDA_SUCCESS) {
+        sum->ms += us / 1e3;
+        sum->timed++;
+    }
+    return true;
 }
 
 /* Those that are done, in the order of their launches. */
 static void read_done(const struct shmt_capture_driver *driver)
 {
     for (size_t k = 0; k < PAIRS; k++) {
-        struct pair *pair = &pairs[(next_pair + k) % PAIRS];
+        struct timed *pair = &pairs[(next_pair + k) % PAIRS];
 
-        if (!pair->running)
-            continue;
-        if (driver->EventQuery(pair->after) == CUDA_ERROR_NOT_READY)
+        if (pair->running && !read_pair(driver, pair))
             break;
-        read_pair(driver, pair);
     }
 }
 
@@ -116,37 +129,22 @@ static size_t kernel_of(const char *name)
 
 /* -- a launch ------------------------------------------------------------- */
 
-/* A pair for this context that is free; NULL: there is none. */
-static struct pair *take_pair(const struct shmt_capture_driver *driver)
+/* Whether the function was not launched before. */
+static bool is_first(CUfunction handle)
 {
-    struct pair *const pair = &pairs[next_pair];
-    CUcontext context;
+    const uint64_t key = (uint64_t)(uintptr_t)handle;
 
-    if (driver->CtxGetCurrent(&context) != CUDA_SUCCESS || pair->running)
-        return NULL;
-    if (pair->made && pair->context != context)
-        pair->made = false;    /* its events go with the other context */
-    if (!pair->made) {
-        if (driver->EventCreate(&pair->before, CU_EVENT_DEFAULT) !=
-            CUDA_SUCCESS)
-            return NULL;
-        if (driver->EventCreate(&pair->after, CU_EVENT_DEFAULT) !=
-            CUDA_SUCCESS) {
-            driver->EventDestroy(pair->before);
-            return NULL;
-        }
-        pair->made = true;
-        pair->context = context;
-    }
-    next_pair = (next_pair + 1) % PAIRS;
-    return pair;
+    if (shmt_map_find(&launched, key) != SHMT_MAP_NONE)
+        return false;
+    shmt_map_set(&launched, key, 0);
+    return true;
 }
 
 static int begin(const struct shmt_capture_driver *driver,
                  const struct shmt_capture_launch *launch, size_t kernel)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    struct pair *pair;
+    struct timed *const pair = &pairs[next_pair];
 
     kernels[kernel].launches++;
     memcpy(kernels[kernel].grid, launch->grid, sizeof launch->grid);
@@ -156,13 +154,14 @@ static int begin(const struct shmt_capture_driver *driver,
         kernels[kernel].in_graphs++;
         return -1;
     }
-    if (kernels[kernel].launches % 64 == 1 || pairs[next_pair].running)
+    if (kernels[kernel].launches % 64 == 1 || pair->running)
         read_done(driver);
-    pair = take_pair(driver);
-    if (pair == NULL ||
-        driver->EventRecord(pair->before, launch->stream) != CUDA_SUCCESS)
+    if (pair->running ||
+        !shmt_capture_pair_begin(driver, &pair->events, launch->stream))
         return -1;
+    next_pair = (next_pair + 1) % PAIRS;
     pair->kernel = kernel;
+    pair->first = is_first(launch->handle);
     return (int)(pair - pairs);
 }
 
@@ -198,8 +197,8 @@ void shmt_capture_times_end(int at, const struct shmt_capture_launch *launch)
     const struct shmt_capture_driver *driver = shmt_capture_driver();
 
     pthread_mutex_lock(&lock);
-    pairs[at].running = driver->EventRecord(pairs[at].after, launch->stream) ==
-                        CUDA_SUCCESS;
+    pairs[at].running =
+        shmt_capture_pair_end(driver, &pairs[at].events, launch->stream);
     pthread_mutex_unlock(&lock);
 }
 
@@ -214,7 +213,7 @@ __attribute__((destructor)) static void write_last(void)
     driver = shmt_capture_driver();
     for (size_t k = 0; driver != NULL && k < PAIRS; k++)
         if (pairs[k].running)
-            read_pair(driver, &pairs[k]);
+            (void)read_pair(driver, &pairs[k]);
     if (!write_times())
         shmt_capture_note("the last times could not be written: those of "
                           "some launches are missing");

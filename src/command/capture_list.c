@@ -13,10 +13,16 @@
 #include "command/capture_list.h"
 #include "command/draft.h"
 
+struct sum {
+    unsigned long long timed;
+    double ms;
+};
+
 /* A line of the library. */
 struct kernel {
-    unsigned long long launches, timed, in_graphs;
-    double ms;
+    unsigned long long launches, in_graphs;
+    struct sum others, first;      /* first: the first of each function */
+    double ms;                     /* of all launches but those in graphs */
     unsigned grid[3], block[3];
     const char *name;
 };
@@ -35,25 +41,41 @@ static int by_time(const void *one, const void *other)
     return (a < b) - (a > b);
 }
 
-/* The time of launches that were not read is that of the others. */
+static void add_sum(struct sum *to, const struct sum *sum)
+{
+    to->timed += sum->timed;
+    to->ms += sum->ms;
+}
+
+/* What all launches take when each takes what others than the first ones took,
+ * in which the code was loaded; where there is no other, what these took. */
+static void set_time(struct kernel *one)
+{
+    const struct sum *sum = one->others.timed > 0 ? &one->others : &one->first;
+
+    if (sum->timed > 0)
+        one->ms = sum->ms * (double)(one->launches - one->in_graphs) /
+                  (double)sum->timed;
+}
+
 static bool read_line(struct kernels *kernels, char *line)
 {
     struct kernel one = {0};
     int length = 0;
 
-    if (sscanf(line, "%llu %llu %llu %lf %u %u %u %u %u %u %n", &one.launches,
-               &one.timed, &one.in_graphs, &one.ms, &one.grid[0],
+    if (sscanf(line, "%llu %llu %llu %lf %llu %lf %u %u %u %u %u %u %n",
+               &one.launches, &one.in_graphs, &one.others.timed,
+               &one.others.ms, &one.first.timed, &one.first.ms, &one.grid[0],
                &one.grid[1], &one.grid[2], &one.block[0], &one.block[1],
-               &one.block[2], &length) != 10 || length == 0)
+               &one.block[2], &length) != 12 || length == 0)
         return true;
     one.name = line + length;
-    if (one.timed > 0)
-        one.ms *= (double)(one.launches - one.in_graphs) / (double)one.timed;
     for (size_t k = 0; k < kernels->count; k++)
         if (strcmp(kernels->items[k].name, one.name) == 0) {
             kernels->items[k].launches += one.launches;
             kernels->items[k].in_graphs += one.in_graphs;
-            kernels->items[k].ms += one.ms;
+            add_sum(&kernels->items[k].others, &one.others);
+            add_sum(&kernels->items[k].first, &one.first);
             return true;
         }
     one.name = shmt_arena_copy(kernels->arena, one.name, strlen(one.name));
@@ -127,7 +149,9 @@ static void add_row(struct shmt_table *table, struct shmt_arena *arena,
                    one->grid[2]);
     shmt_table_add(table, "%u x %u x %u", one->block[0], one->block[1],
                    one->block[2]);
-    shmt_table_add(table, "%s%s", name == NULL ? one->name : name,
+    shmt_table_add(table, "%s%s%s", name == NULL ? one->name : name,
+                   one->others.timed == 0 && one->first.timed > 0
+                       ? " (its first launches only)" : "",
                    one->in_graphs > 0 ? " (also in graphs, not timed)" : "");
 }
 
@@ -151,9 +175,11 @@ enum shmtune_status shmt_command_list_captured(
                               "be seen");
         return SHMTUNE_OK;
     }
-    qsort(kernels.items, kernels.count, sizeof *kernels.items, by_time);
-    for (size_t k = 0; k < kernels.count; k++)
+    for (size_t k = 0; k < kernels.count; k++) {
+        set_time(&kernels.items[k]);
         all_ms += kernels.items[k].ms;
+    }
+    qsort(kernels.items, kernels.count, sizeof *kernels.items, by_time);
     for (size_t k = 0; k < kernels.count; k++)
         add_row(&table, arena, &kernels.items[k], all_ms);
     shmt_table_end(&table, call, &text);

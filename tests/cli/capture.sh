@@ -263,7 +263,7 @@ fi
 run capture --list -- "$fake/application" opened load launch launch sum
 check "a list has the kernels by the time they take" all "exits 0" \
     "out_has '^sum [0-9]'" \
-    "out_has '^100.0 %  *0.512  *2  *256.00  *4 x 1 x 1  *256 x 1 x 1  *blend'"
+    "out_has '^100.0 %  *0.512  *2  *256.00  *4 x 1 x 1  *256 x 1 x 1  *blend$'"
 for way in "" 1; do
     [ -z "$way" ] || export BETWEEN_OPENED=1
     LD_PRELOAD=$fake/between
@@ -278,4 +278,12 @@ done
 run capture --list -- "$fake/application" opened load launch launch fork
 check "a child that was forked counts nothing again" all "exits 0" \
     "out_has '^100.0 %  *0.512  *2  *256.00 .* blend'"
+FAKE_CUDA_LOADING=100000
+export FAKE_CUDA_LOADING
+run capture --list -- "$fake/application" opened load times=4 stride=9 sum
+check "what loads code in its first launch does not take longer by that" all \
+    "exits 0" \
+    "out_has ' 1.024  *4  *256.00  *4 x 1 x 1  *256 x 1 x 1  *blend$'" \
+    "out_has ' 100.256  *1  *100256.00 .* stride (its first launches only)$'"
+unset FAKE_CUDA_LOADING
 finish

@@ -9,14 +9,16 @@
  *
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
  * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
- * `steps` below, in turn, or cover=N, total=N, stray=N, follow=N, stride=N,
- * uneven=N, loose=N, plenty=N and plain=N, which launch these kernels.
+ * `steps` below, in turn, or times=N, which launches blend so often, or cover=N,
+ * total=N, stray=N, follow=N, stride=N, uneven=N, loose=N, plenty=N and plain=N,
+ * which launch these kernels.
  * $FAKE_NVRTC_REAL is NVRTC, unless $APPLICATION_NVRTC is; with
  * $APPLICATION_OTHER one option more is given to it, and with $APPLICATION_KEPT
  * nothing is compiled, so that load_file finds what another run has left.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -549,11 +551,36 @@ static void walk(void)
                                  state.stream, arguments, NULL), "launch");
 }
 
+static void launch_times(int n)
+{
+    for (int k = 0; k < n; k++)
+        launch_as(0, N);
+}
+
 /* Many launches, for what one that nobody captures costs. */
 static void launch_many(void)
 {
-    for (int k = 0; k < 20000; k++)
-        launch_as(0, N);
+    launch_times(20000);
+}
+
+static CUcontext context;
+
+static void *launch_beside(void *nothing)
+{
+    must((int)api.cuCtxSetCurrent(context), "context");
+    launch_times(200);
+    return nothing;
+}
+
+/* From several threads at a time. */
+static void launch_threads(void)
+{
+    pthread_t threads[3];
+
+    for (int k = 0; k < 3; k++)
+        must(pthread_create(&threads[k], NULL, launch_beside, NULL), "thread");
+    for (int k = 0; k < 3; k++)
+        must(pthread_join(threads[k], NULL), "thread");
 }
 
 static const struct {
@@ -567,13 +594,12 @@ static const struct {
     {"launch_short", launch_short}, {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
     {"gather", gather}, {"walk", walk}, {"launch_many", launch_many},
-    {"look_up", look_up},
+    {"look_up", look_up}, {"threads", launch_threads},
 };
 
 static void begin(void)
 {
     float values[N];
-    CUcontext context;
 
     must((int)api.cuInit(0), "cuInit");
     must((int)api.cuDevicePrimaryCtxRetain(&context, 0), "context");
@@ -602,7 +628,9 @@ int main(int argc, char **argv)
         char name[8] = "";
         int n = 0;
 
-        if (sscanf(argv[k], "%7[a-z]=%d", name, &n) == 2)
+        if (sscanf(argv[k], "times=%d", &n) == 1)
+            launch_times(n);
+        else if (sscanf(argv[k], "%7[a-z]=%d", name, &n) == 2)
             launch_other(name, n);
         for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
             if (strcmp(steps[i].word, argv[k]) == 0)

@@ -19,7 +19,15 @@
  *                                 launched
  *              FAKE_CUDA_PTX      a cubin, which is what PTX is assembled to
  *              FAKE_CUDA_SHAPES   a file that gets the name, blocks and
- *                                 threads of each
+ *                                 threads of each; those that go into a graph
+ *                                 have "graph" behind them
+ *              FAKE_CUDA_COST     NAME THREADS US[ PERCENT]: what a launch of
+ *                                 the kernel with so many threads takes, and
+ *                                 by how much it varies
+ *              FAKE_CUDA_LAG      launches that are made before a launch is
+ *                                 done
+ *              FAKE_CUDA_LOADING  microseconds that the first launch of each
+ *                                 function takes more
  *              FAKE_CUDA_MANAGED  set: all memory says that it is managed
  *              FAKE_CUDA_PROFILE  a file that gets the name of each kernel
  *                                 launched while a profiler would look
@@ -68,6 +76,7 @@ struct fake_state {
     _Atomic CUresult stuck; /* what broke the context, if anything */
     atomic_bool profiled;  /* between ProfilerStart and ProfilerStop */
     atomic_bool capturing; /* launches go into a graph */
+    atomic_size_t launches; /* that were run */
 };
 
 extern struct fake_state fake;
@@ -121,6 +130,7 @@ struct fake_function {
     const char *name;
     int registers;
     int shared_static;
+    bool launched;
 };
 
 /* A launch that has been checked; `stuck` is an error that every later call

@@ -222,9 +222,31 @@ static void note_shape(const struct fake_launch *launch)
 
     if (file == NULL)
         return;
-    fprintf(file, "%s %u %u\n", launch->function->name, launch->grid,
-            launch->threads);
+    fprintf(file, "%s %u %u%s\n", launch->function->name, launch->grid,
+            launch->threads, fake.capturing ? " graph" : "");
     fclose(file);
+}
+
+/* Another time than the kernel has by itself: by a plan, and loading. */
+static void change_cost(struct fake_launch *launch)
+{
+    const char *plan = getenv("FAKE_CUDA_COST");
+    static _Atomic(uint32_t) random = 1;
+    char name[64];
+    unsigned threads, percent = 0;
+    double us;
+
+    if (plan != NULL &&
+        sscanf(plan, "%63s %u %lf %u", name, &threads, &us, &percent) >= 3 &&
+        strcmp(name, launch->function->name) == 0 &&
+        threads == launch->threads) {
+        random = random * 1664525 + 1013904223;
+        launch->cost_us = us + us * percent / 100 *
+                                   ((double)(random >> 16) / 32768 - 1);
+    }
+    if (!((struct fake_function *)(uintptr_t)launch->function)->launched)
+        launch->cost_us += (double)fake_number("FAKE_CUDA_LOADING", 0);
+    ((struct fake_function *)(uintptr_t)launch->function)->launched = true;
 }
 
 static CUresult run(struct fake_launch *launch)
@@ -232,14 +254,16 @@ static CUresult run(struct fake_launch *launch)
     FAKE_ENTER("LaunchKernel");
     if (launch->threads == 0 || launch->threads > 1024 || launch->grid == 0)
         return CUDA_ERROR_INVALID_VALUE;
+    note_shape(launch);
     if (fake.capturing)
         return CUDA_SUCCESS;
     note_launch(launch, "FAKE_CUDA_LAUNCHES");
-    note_shape(launch);
     if (fake.profiled)
         note_launch(launch, "FAKE_CUDA_PROFILE");
     if (!fake_kernel_run(launch))
         return CUDA_ERROR_NOT_FOUND;
+    change_cost(launch);
+    fake.launches++;
     fake.ns += (int64_t)(1e3 * launch->cost_us);
     fake.stuck = launch->stuck;
     return CUDA_SUCCESS;

@@ -10,6 +10,7 @@ enum { EVENTS = 4096 };
 struct fake_event {
     atomic_bool used;
     int64_t ns;
+    size_t launches;       /* made before it */
 };
 
 static struct fake_event events[EVENTS];
@@ -65,6 +66,7 @@ CUresult fake_EventRecord(CUevent event, CUstream stream)
     if (fake.capturing)
         fprintf(stderr, "fake_cuda: the capture into a graph is disturbed\n");
     ((struct fake_event *)(void *)event)->ns = fake.ns;
+    ((struct fake_event *)(void *)event)->launches = fake.launches;
     return CUDA_SUCCESS;
 }
 
@@ -77,6 +79,10 @@ CUresult fake_EventSynchronize(CUevent event)
 
 CUresult fake_EventElapsedTime(float *ms, CUevent from, CUevent to)
 {
+    FAKE_ENTER("EventElapsedTime");
+    if (((struct fake_event *)(void *)to)->launches +
+            fake_number("FAKE_CUDA_LAG", 0) > fake.launches)
+        return CUDA_ERROR_NOT_READY;
     *ms = (float)((double)(((struct fake_event *)(void *)to)->ns -
                            ((struct fake_event *)(void *)from)->ns) / 1e6);
     return CUDA_SUCCESS;
