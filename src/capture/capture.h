@@ -35,6 +35,8 @@
 /* A file that says which launches are replaced by which; nothing is captured
  * then. */
 #define SHMT_CAPTURE_PLAN "SHMTUNE_CAPTURE_PLAN"
+/* Set: they are replaced without a trial of which is the faster one. */
+#define SHMT_CAPTURE_NO_TRIAL "SHMTUNE_CAPTURE_NO_TRIAL"
 
 /* In the library's folder: a line for each thing that was left out. */
 #define SHMT_CAPTURE_NOTES "notes"

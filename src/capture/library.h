@@ -88,6 +88,7 @@ struct shmt_capture_setting {
     const char *patterns;
     const char *plan;          /* NULL: nothing is replaced */
     bool list;
+    bool trial;                /* what is replaced is tried first */
     uint64_t skip, count, bytes, questions;
 };
 
@@ -323,14 +324,46 @@ CUresult shmt_capture_pair_read(const struct shmt_capture_driver *driver,
 void shmt_capture_pair_free(const struct shmt_capture_driver *driver,
                             struct shmt_capture_pair *pair);
 
+/* -- trial.c -------------------------------------------------------------- */
+
+enum { SHMT_CAPTURE_TRIAL_LAUNCHES = 52 };
+
+/* Of one replacement, in every context; all zeros at first, and never freed. */
+struct shmt_capture_trial {
+    struct shmt_capture_trial *next;
+    const char *name;          /* NULL: it has not begun */
+    atomic_int verdict;
+    bool in_graph;             /* a launch went into one before the verdict */
+    size_t launched, read;
+    bool running[SHMT_CAPTURE_TRIAL_LAUNCHES];     /* not read, if launched */
+    struct shmt_capture_pair pairs[SHMT_CAPTURE_TRIAL_LAUNCHES];
+    double us[SHMT_CAPTURE_TRIAL_LAUNCHES];
+};
+
+/* How a launch is made: `launch` is its number in the trial, for
+ * shmt_capture_trial_end; -1: it is not timed. */
+struct shmt_capture_turn {
+    bool tuned;
+    int launch;
+};
+
+struct shmt_capture_turn
+shmt_capture_trial_begin(struct shmt_capture_trial *trial, const char *name,
+                         CUstream stream);
+/* Behind the launch and all of it; NULL, or why it was not made. */
+void shmt_capture_trial_end(struct shmt_capture_trial *trial, int launch,
+                            CUstream stream, const char *failed);
+
 /* -- replace.c ------------------------------------------------------------ */
 
-/* What is launched in the place of a launch. */
+/* What is launched in the place of a launch; while it is tried, itself too. */
 struct shmt_capture_replacement {
     CUfunction function;
     unsigned grid[3], block[3], shared;
     void *arguments[SHMT_CAPTURE_PARAMETERS];
-    void *after;               /* for shmt_capture_replace_end */
+    void *after;               /* for shmt_capture_replace_end; or NULL */
+    struct shmt_capture_trial *trial;
+    int turn;
 };
 
 /* false: the launch is made as it is; *never: and so is every other one of this

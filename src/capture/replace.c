@@ -3,8 +3,9 @@
  * replace: puts tuned kernels in the place of an application's own.  The plan
  * that the command has written (SHMT_CAPTURE_PLAN) says which launches, to the
  * byte of their scalars, and what is launched instead: a binary, a function and
- * a geometry.  Each is checked again on the device that is there.  In any doubt
- * the launch is made as it was, and a note says why, once.
+ * a geometry.  Each is checked again on the device that is there, and trial.c
+ * tries whether it is the faster one.  In any doubt the launch is made as it
+ * was, and a note says why, once.
  */
 #include "capture/library.h"
 
@@ -58,7 +59,8 @@ struct plan {
     size_t parameter_count;
     struct parameter parameters[SHMT_CAPTURE_PARAMETERS];
     struct loaded *loaded;     /* never freed: a launch may hold one */
-    bool told_used, told_other;
+    struct shmt_capture_trial trial;
+    bool told_other;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -428,23 +430,32 @@ static bool copy_variables(const struct loaded *loaded, bool back,
     return true;
 }
 
+static const char not_launched[] = "the driver does not launch the tuned one";
+
+static void take_back(struct loaded *loaded, CUfunction function)
+{
+    pthread_mutex_lock(&lock);
+    if (loaded->function == function) {
+        loaded->function = NULL;
+        refuse(loaded->plan, not_launched);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 bool shmt_capture_replace_end(const struct shmt_capture_launch *launch,
                               const struct shmt_capture_replacement *by,
                               CUresult result)
 {
-    struct loaded *loaded = by->after;
+    const bool tuned = by->after != NULL, launched = result == CUDA_SUCCESS;
 
-    if (result == CUDA_SUCCESS) {
-        copy_variables(loaded, true, launch->stream);
-        return true;
-    }
-    pthread_mutex_lock(&lock);
-    if (loaded->function == by->function) {
-        loaded->function = NULL;
-        refuse(loaded->plan, "the driver does not launch the tuned one");
-    }
-    pthread_mutex_unlock(&lock);
-    return false;
+    if (tuned && launched)
+        copy_variables(by->after, true, launch->stream);
+    else if (tuned)
+        take_back(by->after, by->function);
+    shmt_capture_trial_end(by->trial, by->turn, launch->stream,
+                           launched ? NULL
+                           : tuned  ? not_launched : "a launch of it failed");
+    return launched || !tuned;
 }
 
 static void put_in_place(const struct plan *plan,
@@ -460,21 +471,48 @@ static void put_in_place(const struct plan *plan,
                                 : launch->arguments[k];
 }
 
+/* The launch itself, between the events of its trial. */
+static void leave_in_place(const struct plan *plan,
+                           const struct shmt_capture_launch *launch,
+                           struct shmt_capture_replacement *out)
+{
+    out->function = launch->handle;
+    memcpy(out->grid, launch->grid, sizeof out->grid);
+    memcpy(out->block, launch->block, sizeof out->block);
+    out->shared = launch->shared;
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        out->arguments[k] = launch->arguments[k];
+}
+
 static bool use(struct plan *plan,
                 const struct shmt_capture_function *function,
                 const struct shmt_capture_launch *launch,
                 struct shmt_capture_replacement *out)
 {
     struct loaded *loaded = loaded_of(plan, function, launch);
+    struct shmt_capture_turn turn;
 
-    if (loaded == NULL || !copy_variables(loaded, false, launch->stream))
+    if (loaded == NULL)
         return false;
+    turn = shmt_capture_trial_begin(&plan->trial, plan->symbol,
+                                    launch->stream);
+    if (!turn.tuned && turn.launch < 0)
+        return false;
+    out->trial = &plan->trial;
+    out->turn = turn.launch;
+    out->after = NULL;
+    if (!turn.tuned) {
+        leave_in_place(plan, launch, out);
+        return true;
+    }
+    if (!copy_variables(loaded, false, launch->stream)) {
+        shmt_capture_trial_end(out->trial, out->turn, launch->stream,
+                               "its variables cannot be copied");
+        return false;
+    }
     out->function = loaded->function;
     out->after = loaded;
     put_in_place(plan, launch, out);
-    if (!plan->told_used)
-        shmt_capture_note("%s is launched as tuned", plan->symbol);
-    plan->told_used = true;
     return true;
 }
 

@@ -76,6 +76,7 @@ static void read_setting(void)
     setting.bytes = number(SHMT_CAPTURE_BYTES, (uint64_t)4 << 30);
     setting.questions = number(SHMT_CAPTURE_QUESTIONS, 4 << 20);
     setting.plan = copy_of(SHMT_CAPTURE_PLAN, &whole);
+    setting.trial = getenv(SHMT_CAPTURE_NO_TRIAL) == NULL;
     setting.list = getenv(SHMT_CAPTURE_LIST) != NULL;
     if (getenv(SHMT_CAPTURE_FOLDER) != NULL &&
         (size_t)snprintf(notes, sizeof notes, "%s/" SHMT_CAPTURE_NOTES,

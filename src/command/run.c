@@ -28,12 +28,15 @@ static const char help[] =
     "launches that `capture` has captured and `tune` has tuned are made with\n"
     "the tuned binary, grid, block and shared memory. A launch is replaced\n"
     "where its source, its geometry and all its numbers are those that were\n"
-    "captured, on the device that was tuned for. In any doubt it is made as\n"
-    "it was, and a line at the end says why.\n"
+    "captured, on the device that was tuned for. The first 52 launches of\n"
+    "each are made as tuned and as they were, in turn, and timed; the faster\n"
+    "one stays. In any doubt it is the program's own, and a line at the end\n"
+    "says why.\n"
     "\n"
     "  --captured DIR  what `capture -o DIR` has written, or one launch of\n"
     "                  it; may be repeated\n"
     "  --tunings DIR   where the tunings are [./tunings]\n"
+    "  --no-trial      launch what was tuned at once, and time nothing\n"
     "\n"
     "With SHMTUNE_LOG=FILE in the environment the lines go to that file.\n"
     "\n"
@@ -46,6 +49,7 @@ struct job {
     const struct shmt_command_call *call;
     struct shmt_command_repeats captured;
     const char *tunings;
+    bool trial;
     struct shmt_arena *arena;
     struct shmt_scratch raw;
     struct shmt_text plan;
@@ -405,7 +409,7 @@ static enum shmtune_status run_program(struct job *job,
                                        struct shmt_error *err)
 {
     const char *plan = shmt_path_join(job->arena, job->raw.folder, "plan");
-    const char *env[4] = {NULL};
+    const char *env[5] = {NULL};
     enum shmtune_status status =
         plan == NULL || job->plan.failed
             ? shmt_error_memory(err)
@@ -418,6 +422,7 @@ static enum shmtune_status run_program(struct job *job,
         env[1] = shmt_preload_setting(job->arena, SHMT_CAPTURE_FOLDER,
                                       job->raw.folder);
         env[2] = shmt_preload_setting(job->arena, SHMT_CAPTURE_PLAN, plan);
+        env[3] = job->trial ? NULL : SHMT_CAPTURE_NO_TRIAL "=1";
         if (env[1] == NULL || env[2] == NULL)
             status = shmt_error_memory(err);
     }
@@ -433,10 +438,12 @@ static enum shmtune_status run_program(struct job *job,
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct job job = {.call = call, .tunings = "tunings", .raw.lock = -1};
+    struct job job = {.call = call, .tunings = "tunings", .trial = true,
+                      .raw.lock = -1};
     const struct shmt_command_option options[] = {
         {"captured", 0, SHMT_OPTION_REPEATED, &job.captured, 0, 0},
         {"tunings", 0, SHMT_OPTION_TEXT, &job.tunings, 0, 0},
+        {"trial", 0, SHMT_OPTION_FLAG, &job.trial, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
     int rest;

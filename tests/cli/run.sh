@@ -41,6 +41,7 @@ sed 's/^source: .*/source: TODO the .cu file/' taken/blend-1/kernel.yaml \
     >taken/todo-1/kernel.yaml
 
 # application WAY WORD...: alone, then with what was tuned
+trial=--no-trial
 application() {
     way=$1
     program=$fake/application
@@ -48,7 +49,8 @@ application() {
     "$program" "$@" >alone.out 2>alone.err
     alone=$?
     rm -f shapes
-    run run --captured taken -- "$program" "$@"
+    # shellcheck disable=SC2086
+    run run --captured taken $trial -- "$program" "$@"
 }
 as_alone() { exits "$alone" && cmp -s alone.out "$folder/out"; }
 shapes() { sort shapes | uniq -c | tr -s ' \n' ' '; }
@@ -103,12 +105,21 @@ check "and other code that gets its handles is no such launch" all as_alone \
     "[ '$(shapes)' = ' 1 blend 4 256 1 blend 8 128 ' ]"
 FAKE_CUDA_FAIL=LaunchKernel=719,1
 export FAKE_CUDA_FAIL
-run run --captured taken -- "$fake/application" opened load launch sum
+run run --captured taken --no-trial -- "$fake/application" opened load launch \
+    sum
 unset FAKE_CUDA_FAIL
 "$fake/application" opened load launch sum >alone.out
 check "where the driver refuses the tuned one, the original is launched" all \
     "exits 0" "cmp -s alone.out '$folder/out'" \
     "err_has 'blend stays as it is: the driver does not launch the tuned one'"
+"$fake/application" opened load times=9 sum >alone.out
+rm shapes
+FAKE_CUDA_FAIL=LaunchKernel=719,2
+export FAKE_CUDA_FAIL
+run run --captured taken -- "$fake/application" opened load times=9 sum
+check "in a trial too, which is over then" all "exits 0" \
+    "cmp -s alone.out '$folder/out'" "[ '$(shapes)' = ' 9 blend 4 256 ' ]" \
+    "[ '$(cat "$folder/err")' = 'shmtune: blend stays as it is: the driver does not launch the tuned one' ]"
 FAKE_CUDA_FAIL=ModuleLoadData=200,2
 export FAKE_CUDA_FAIL
 application opened load launch sum
@@ -119,6 +130,82 @@ unset FAKE_CUDA_FAIL
 application opened load graph launch sum
 check "nothing is loaded while a graph is captured" all as_alone \
     "err_lacks disturbed" "err_lacks 'as tuned'"
+
+# Which of the two is the faster one inside of the application.
+trial=
+each=' (24 launches each)$'
+application opened load times=60 sum
+check "a trial has both in turn, and the faster one stays" all as_alone \
+    "[ '$(shapes)' = ' 26 blend 4 256 34 blend 8 128 ' ]" \
+    "err_has '^shmtune: blend is launched as tuned: 128.0 us, as it was 256.0 us$each'"
+check "in the order of Thue and Morse" all \
+    "[ '$(head -n 12 shapes | cut -d' ' -f3 | tr '\n' ' ')' = '256 128 128 256 128 256 256 128 128 256 256 128 ' ]"
+FAKE_CUDA_LAG=70
+export FAKE_CUDA_LAG
+application opened load times=200 sum
+check "nothing is waited for: it is as it was until the times are there" all \
+    as_alone "[ '$(shapes)' = ' 96 blend 4 256 104 blend 8 128 ' ]" \
+    "err_has 'blend is launched as tuned: 128.0 us'"
+application opened load times=60 sum
+check "and told when they never are" all as_alone \
+    "err_has 'blend stays as it is: the program ended before its trial did, in which it made 52 of 52 launches; --no-trial'"
+unset FAKE_CUDA_LAG
+application opened load times=7 sum
+check "a program may end before it" all as_alone \
+    "err_has '^shmtune: blend stays as it is: the program ended before its trial did, in which it made 7 of 52 launches; --no-trial has it as tuned at once$'"
+application opened load times=30 launch_short times=30 sum
+check "launches of another size do not count" all as_alone \
+    "[ '$(shapes)' = ' 27 blend 4 256 34 blend 8 128 ' ]" \
+    "err_has 'blend is launched as tuned: 128.0 us'"
+FAKE_CUDA_COST='blend 128 300'
+export FAKE_CUDA_COST
+application opened load times=60 sum
+check "the one that is slower here is taken back" all as_alone \
+    "[ '$(shapes)' = ' 34 blend 4 256 26 blend 8 128 ' ]" \
+    "err_has '^shmtune: blend stays as it is: tuned it takes 300.0 us here, as it was 256.0 us$each'" \
+    "err_lacks 'as tuned:'"
+FAKE_CUDA_COST='blend 128 256'
+application opened load times=60 sum
+check "so is one that takes as long" all as_alone \
+    "err_has 'blend stays as it is: tuned it takes 256.0 us here, as it was 256.0 us$each'"
+FAKE_CUDA_COST='blend 128 255 20'
+application opened load times=60 sum
+check "and one that noise may have made faster" all as_alone \
+    "err_has 'blend stays as it is: tuned it takes 25[0-5].* us here, as it was 256.0 us, too near to tell apart$each'"
+unset FAKE_CUDA_COST
+SHMTUNE_LOG=$folder/trial.log
+export SHMTUNE_LOG
+application opened load times=60
+check "the times go to the log" all as_alone err_empty \
+    "grep -q '^shmtune: blend is launched as tuned: 128.0 us, as it was' trial.log"
+unset SHMTUNE_LOG
+application opened load times=60 graph times=5
+check "a graph gets what was found" all as_alone \
+    "err_lacks disturbed" \
+    "[ '$(shapes)' = ' 26 blend 4 256 34 blend 8 128 5 blend 8 128 graph ' ]"
+application opened load times=5 graph times=5
+check "and before that what it was" all as_alone \
+    "err_lacks disturbed" \
+    "[ '$(shapes)' = ' 2 blend 4 256 5 blend 4 256 graph 3 blend 8 128 ' ]" \
+    "err_has 'made 5 of 52 launches, others went into graphs; --no-trial'"
+for call in EventCreate EventRecord EventElapsedTime; do
+    for nth in 1 2 9 30; do
+        FAKE_CUDA_FAIL=$call=1,$nth
+        export FAKE_CUDA_FAIL
+        application opened load times=60 sum
+        check "without a time it stays: $call, $nth" all as_alone \
+            "err_has 'blend stays as it is: its launches cannot be timed'" \
+            "err_lacks 'as tuned'" \
+            "[ '$(tail -n 20 shapes | sort | uniq -c | tr -s ' \n' ' ')' = ' 20 blend 4 256 ' ]"
+    done
+done
+unset FAKE_CUDA_FAIL
+application opened load threads
+check "three threads have one trial" all as_alone \
+    "[ \"\$(grep -c '^shmtune: blend ' err)\" -eq 1 ]" \
+    "[ \"\$(wc -l <shapes)\" -eq 600 ]" \
+    "err_has 'blend \(is launched as tuned:\|stays as it is: tuned\)'"
+
 sed 's/value: 2.5/value: 3.5/' taken/blend-1/kernel.yaml >changed.yaml
 cp changed.yaml taken/blend-1/kernel.yaml
 SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so

@@ -53,9 +53,9 @@ driver=$(ldconfig -p 2>/dev/null | sed -n 's/.*libcuda\.so\.1 .* => //p' |
 : "${driver:=$(find / -name libcuda.so.1 -not -path '/proc/*' 2>/dev/null |
     head -n 1)}"
 source=$here/../fake/application.c
-${CC:-cc} -O2 -I"$headers" -o application "$source" -ldl >log 2>&1
-${CC:-cc} -O2 -I"$headers" -DAPPLICATION_LINKED -o application_linked \
-    "$source" "$driver" "$FAKE_NVRTC_REAL" \
+${CC:-cc} -O2 -I"$headers" -o application "$source" -pthread -ldl >log 2>&1
+${CC:-cc} -O2 -I"$headers" -DAPPLICATION_LINKED -pthread \
+    -o application_linked "$source" "$driver" "$FAKE_NVRTC_REAL" \
     -Wl,-rpath,"$(dirname "$FAKE_NVRTC_REAL")" >>log 2>&1
 report "the programs are built" all "[ -x application ]" \
     "[ -x application_linked ]"
@@ -81,12 +81,18 @@ for way in linked opened runtime; do
     report "$way: which is tuned with its data, $right are right" all \
         "[ $status -eq 0 ]" "[ $right -ge 4 ]"
     sed 's/^/# /' log | grep 'x default' -A 1
-    "$build/shmtune" run --captured $way --tunings tuned-$way -- \
+    "$build/shmtune" run --captured $way --tunings tuned-$way --no-trial -- \
         $program $way load launch launch sum exit_three >out 2>err
     status=$?
     report "$way: and put back, it computes the same" all "[ $status -eq 3 ]" \
         "cmp -s alone out" \
         "grep -q 'as tuned\|own configuration won' err"
+    sed 's/^/# /' err
+    $program $way load times=400 sum >alone 2>err
+    "$build/shmtune" run --captured $way --tunings tuned-$way -- \
+        $program $way load times=400 sum >out 2>err
+    report "$way: and tried there, the same" all "cmp -s alone out" \
+        "grep -q 'as tuned: .* us\|tuned it takes .* us\|configuration won' err"
     sed 's/^/# /' err
 done
 
@@ -176,8 +182,8 @@ else
         --strategy exhaustive -o tuned-block >log 2>&1
     report "its block is tuned" all "[ $? -eq 0 ]" \
         "grep -q 'BLOCK_X' tuned-block/add_scaled/*.yaml"
-    "$build/shmtune" run --captured plain --tunings tuned-block -- ./program \
-        >out 2>err
+    "$build/shmtune" run --captured plain --tunings tuned-block --no-trial -- \
+        ./program >out 2>err
     status=$?
     report "a program of nvcc's takes it back" all "[ $status -eq 3 ]" \
         "cmp -s alone out" "grep -q 'as tuned\|own configuration won' err"
