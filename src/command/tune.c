@@ -47,17 +47,16 @@ static const char help[] =
     "                     together spend theirs together [15s; all with\n"
     "                     --strategy exhaustive]\n"
     "  --total 9m         time for the whole command on a GPU, shared among\n"
-    "                     its problems [9m for all built-in kernels without\n"
-    "                     --budget]\n"
+    "                     its problems [all built-in, no --budget: 9m]\n"
     "  --compile-timeout N\n"
     "                     give up what compiles for N seconds [30]\n"
     "  -j, --jobs N       compile workers [processors; recorded: 16]\n"
     "  --seed N           of the strategy [1]\n"
     "  --data-seed N      of the inputs [1; a recording has its own]\n"
+    "  --warm             leave the L2 cache warm between samples [cold]\n"
     "  -o, --output DIR   where tunings and journals go [./tunings]\n"
-    "  --also FILE        a tuning of another run: its winners are tried too,\n"
-    "                     and take part in the finals where they won the same\n"
-    "                     problem; may be repeated\n"
+    "  --also FILE        a tuning whose winners are tried too, and are in\n"
+    "                     the finals of problems they won; may be repeated\n"
     "  --from FILE        begin with what another run found: a tuning, a\n"
     "                     journal, a recording, a folder of them; may be\n"
     "                     repeated; none: with nothing [on a GPU what is\n"
@@ -235,6 +234,7 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
         {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 1024},
         {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
         {"data-seed", 0, SHMT_OPTION_INT, &o->data_seed, 0, INT64_MAX},
+        {"warm", 0, SHMT_OPTION_FLAG, &o->warm, 0, 0},
         {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
         {"resume", 0, SHMT_OPTION_FLAG, &o->resume, 0, 0},
         {"max-spill", 0, SHMT_OPTION_INT, &o->max_spill, 0, INT32_MAX},
@@ -579,6 +579,7 @@ static enum shmtune_status choose_device(struct shmt_command_work *work,
         .arena = work->arena,
         .display = &work->display,
     };
+    device->warm = work->options.warm;
     device->compile_s = (double)work->options.compile_s;
     device->far = work->options.far;
     status = shmt_command_device_choose(device, work->options.device, err);
@@ -594,6 +595,13 @@ static enum shmtune_status choose_device(struct shmt_command_work *work,
                                 "--data-seed is for a GPU; %s has the inputs "
                                 "that it was recorded with",
                                 work->options.device);
+    if (status == SHMTUNE_OK && device->warm &&
+        (device->replayed != NULL || device->far.on != NULL))
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--warm is for a GPU of this machine; %s",
+                                device->replayed != NULL
+                                    ? "a recording has the times it has"
+                                    : "with --on the cache is cold");
     if (status != SHMTUNE_OK)
         return status;
     /* A recorded run does not depend on the machine it is replayed on. */

@@ -27,6 +27,7 @@ struct shmt_command_device {
     size_t jobs;
     struct shmt_command_far far;   /* where the GPU is */
     double compile_s;          /* deadline of a compile; 0: the usual one */
+    bool warm;                 /* measure with the L2 cache left warm */
     uint64_t data_seed;        /* of a GPU; a recording has its own */
     struct shmt_catalogue *catalogue;    /* for the caller to close */
     struct shmt_recording_places places;    /* its folders */

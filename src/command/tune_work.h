@@ -22,7 +22,7 @@ struct shmt_command_tune_options {
     struct shmt_command_repeats sizes, also, from;
     struct shmt_command_figures figures;
     int64_t jobs, seed, data_seed, max_spill, min_occupancy, compile_s;
-    bool resume, json, progress;
+    bool warm, resume, json, progress;
     struct shmt_command_far far;
     struct shmt_command_limits limits;
 };

@@ -519,13 +519,14 @@ static const char *const *make_command(const struct live *live,
     const char *const words[] = {
         live->options.worker, "worker", "--spec", live->target.kernel->path,
         "--images", live->shared->images, "--data-seed", seed,
-        "--data-digest", live->options.data_digest, where, what, NULL};
+        "--data-digest", live->options.data_digest, where, what,
+        live->options.warm ? "--warm" : NULL, NULL};
     const char *const far[] = {
         "--on", live->options.on, "--far-program", live->options.far_program,
         "--far-timeout", live->options.far_timeout, NULL};
     const bool is_far =
         live->options.on != NULL && strcmp(where, "--device") == 0;
-    const size_t count = sizeof words / sizeof *words - 1;
+    const size_t count = sizeof words / sizeof *words - 2 + live->options.warm;
     const char **const argv =
         shmt_arena_alloc(live->arena, 1, sizeof words + sizeof far);
 
@@ -533,11 +534,10 @@ static const char *const *make_command(const struct live *live,
         return NULL;
     snprintf(seed, 24, "%llu", (unsigned long long)live->options.data_seed);
     memcpy(argv, words, sizeof words);
-    if (is_far)
+    if (is_far) {
         memcpy(argv + count, far, sizeof far);
-    /* A fake worker is one on the far side. */
-    if (is_far)
-        argv[0] = live->own_path;
+        argv[0] = live->own_path;   /* a fake worker is one on the far side */
+    }
     return argv;
 }
 

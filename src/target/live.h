@@ -36,6 +36,7 @@ struct shmt_live_options {
     const char *device;     /* "0" or "GPU-...".  NULL: none, only inspect */
     const char *arch;       /* then: "sm_90"; the device is that of the table
                                of architectures */
+    bool warm;              /* measure with the L2 cache left warm */
     uint64_t data_seed;     /* of the inputs, */
     const char *data_digest;   /* and of the files that they are filled from;
                                NULL or "": none */

@@ -33,8 +33,18 @@ check "what is not tuned stays" all "exits 3" "out_has '^sum [0-9]'" \
     "err_has 'blend-1 is left out: it has no tuning'" "err_lacks 'as tuned'"
 SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
+run tune taken/blend-1 --device 0 --strategy exhaustive --warm -o warm
+check "with the L2 cache left warm" all "exits 0" "out_has 'BLOCK=128'" \
+    "grep -q '^protocol: warm-l2' warm/blend/*.yaml"
 run tune taken/blend-1 --device 0 --strategy exhaustive
-check "it is tuned" all "exits 0" "out_has 'BLOCK=128'"
+check "it is tuned" all "exits 0" "out_has 'BLOCK=128'" \
+    "grep -q '^protocol: cold-l2' tunings/blend/*.yaml"
+run tune taken/blend-1 --device 0 --on 'ssh nowhere' --warm
+check "a far one is cold" all "exits 1" \
+    "err_has '.--warm is for a GPU of this machine; with --on'"
+run tune scale --device replay:h100 --warm
+check "and a recording has its times" all "exits 1" \
+    "err_has '.--warm is for a GPU of this machine; a recording'"
 unset SHMTUNE_LIBCUDA
 cp -r taken/blend-1 taken/todo-1
 sed 's/^source: .*/source: TODO the .cu file/' taken/blend-1/kernel.yaml \
