@@ -266,6 +266,8 @@ class Bench:
                 print("   ", line[:240])
             self.report[system]["put_back"] = len(
                 re.findall("is launched as tuned", err))
+            self.report[system]["taken_back"] = len(
+                re.findall("stays as it is: tuned it takes", err))
 
     def rounds(self):
         rows = {system: {"alone": [], "tuned": []} for system in self.systems}
