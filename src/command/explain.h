@@ -32,6 +32,16 @@ struct shmt_explain_view {
     const char *missing;       /* why not */
 };
 
+/* A number that follows from counters: its key in the JSON, and how it is
+ * shown. */
+struct shmt_explain_reading {
+    const char *key, *title, *unit;
+    int decimals;
+};
+const struct shmt_explain_reading *shmt_explain_readings(size_t *count);
+/* What the words in the sentences about them mean. */
+extern const char shmt_explain_legend[];
+
 /* Prints it as a table, or as JSON. */
 enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
                                       const struct shmt_command_call *call,

@@ -102,99 +102,113 @@ static void compute_readings(const struct shmt_counters *counters,
 
 /* -- sentences ------------------------------------------------------------ */
 
-static void remark_global(const char *label, const char *what,
-                          const double numbers[2], struct shmt_text *text)
+static void remark_global(const char *what, const double numbers[2],
+                          struct shmt_text *text)
 {
     const double sectors = numbers[0], used = numbers[1];
 
     if (isfinite(used) && used < 70)
-        shmt_text_addf(text, "%s: a %s request takes %.1f sectors and uses "
+        shmt_text_addf(text, "a %s request takes %.1f sectors and uses "
                        "%.0f %% of their bytes: neighbouring threads are not "
-                       "at neighbouring addresses\n", label, what, sectors,
-                       used);
+                       "at neighbouring addresses\n", what, sectors, used);
     else if (!isfinite(used) && sectors > 16.5)
-        shmt_text_addf(text, "%s: a %s request takes %.1f sectors (4, 8 or "
+        shmt_text_addf(text, "a %s request takes %.1f sectors (4, 8 or "
                        "16 would do for words of 4, 8 or 16 bytes): "
                        "neighbouring threads are not at neighbouring "
-                       "addresses\n", label, what, sectors);
+                       "addresses\n", what, sectors);
 }
 
-static void remark_banks(const char *label, const char *what, double way,
-                         struct shmt_text *text)
+static void remark_banks(const char *what, double way, struct shmt_text *text)
 {
     if (way >= 1.1)
-        shmt_text_addf(text, "%s: shared-memory %s take %.1f times the steps "
+        shmt_text_addf(text, "shared-memory %s take %.1f times the steps "
                        "they need: threads of a warp ask one bank for "
-                       "different words; pad the rows, or swizzle\n", label,
-                       what, way);
+                       "different words; pad the rows, or swizzle\n", what,
+                       way);
 }
 
-static void remark_spills(const struct shmt_explain_column *column,
-                          double sectors, struct shmt_text *text)
+static void remark_spills(const struct shmt_result *result, double sectors,
+                          struct shmt_text *text)
 {
     if (sectors > 0)
-        shmt_text_addf(text, "%s: %.0f sectors of local memory are moved: "
+        shmt_text_addf(text, "%.0f sectors of local memory are moved: "
                        "registers that spilled (%d bytes a thread), or arrays "
-                       "with a computed index\n", column->label, sectors,
-                       column->result.resources.spill_store_bytes > 0
-                           ? column->result.resources.spill_store_bytes : 0);
+                       "with a computed index\n", sectors,
+                       result->resources.spill_store_bytes > 0
+                           ? result->resources.spill_store_bytes : 0);
 }
 
-static void remark_limit(const char *label, const double r[READING_COUNT],
-                         struct shmt_text *text)
+static void remark_limit(const double r[READING_COUNT], struct shmt_text *text)
 {
     const double dram = r[READING_DRAM_BUSY];
     const double fma = r[READING_FMA_BUSY];
     const double issue = r[READING_ISSUE_BUSY];
 
     if (dram >= 75)
-        shmt_text_addf(text, "%s: DRAM is %.0f %% busy: only moving fewer "
-                       "bytes would make it much faster\n", label, dram);
+        shmt_text_addf(text, "DRAM is %.0f %% busy: only moving fewer "
+                       "bytes would make it much faster\n", dram);
     else if (fma >= 75)
-        shmt_text_addf(text, "%s: the multiply-add pipe is %.0f %% busy: it "
-                       "computes about as fast as it can\n", label, fma);
+        shmt_text_addf(text, "the multiply-add pipe is %.0f %% busy: it "
+                       "computes about as fast as it can\n", fma);
     else if (issue >= 80)
-        shmt_text_addf(text, "%s: %.0f %% of the instruction slots are used: "
+        shmt_text_addf(text, "%.0f %% of the instruction slots are used: "
                        "fewer instructions for the same work (vectors, "
-                       "unrolling) would help\n", label, issue);
+                       "unrolling) would help\n", issue);
     else if (isfinite(dram) && isfinite(issue) && dram < 60 && issue < 60)
-        shmt_text_addf(text, "%s: neither DRAM (%.0f %%) nor instruction "
+        shmt_text_addf(text, "neither DRAM (%.0f %%) nor instruction "
                        "issue (%.0f %%) is near its peak: it waits, for "
-                       "memory's latency, barriers or one pipe\n", label,
-                       dram, issue);
+                       "memory's latency, barriers or one pipe\n", dram,
+                       issue);
 }
 
-/* What the readings of one column say, a line each: "tuned: ..." */
+/* What the readings of one column say, a line each. */
 static void add_remark(const struct shmt_explain_column *column,
                        const double readings[READING_COUNT],
                        struct shmt_text *text)
 {
     const double threads = readings[READING_THREADS_ACTIVE];
 
-    remark_global(column->label, "load", &readings[READING_LOAD_SECTORS],
-                  text);
-    remark_global(column->label, "store",
-                  &readings[READING_STORE_SECTORS], text);
-    remark_banks(column->label, "loads",
-                 readings[READING_SHARED_LOAD_WAYS], text);
-    remark_banks(column->label, "stores",
-                 readings[READING_SHARED_STORE_WAYS], text);
-    remark_spills(column, readings[READING_LOCAL_SECTORS], text);
+    remark_global("load", &readings[READING_LOAD_SECTORS], text);
+    remark_global("store", &readings[READING_STORE_SECTORS], text);
+    remark_banks("loads", readings[READING_SHARED_LOAD_WAYS], text);
+    remark_banks("stores", readings[READING_SHARED_STORE_WAYS], text);
+    remark_spills(&column->result, readings[READING_LOCAL_SECTORS], text);
     if (threads < 28)
-        shmt_text_addf(text, "%s: %.1f of a warp's 32 threads are active in "
+        shmt_text_addf(text, "%.1f of a warp's 32 threads are active in "
                        "an instruction: branches part them, or warps are not "
-                       "full\n", column->label, threads);
-    remark_limit(column->label, readings, text);
+                       "full\n", threads);
+    remark_limit(readings, text);
 }
 
-static const struct {
-    const char *key, *title, *unit;
-    int decimals;
-} readings[] = {
+/* Takes the first line off a text, without its end; NULL: there is none. */
+static const char *next_line(char **text)
+{
+    char *const line = *text, *const end = strchr(line, '\n');
+
+    if (end == NULL)
+        return NULL;
+    *end = '\0';
+    *text = end + 1;
+    return line;
+}
+
+const char shmt_explain_legend[] =
+    "A sector is 32 bytes. One request of a warp takes 4 at best for "
+    "words of\n4 bytes (8 for 8, 16 for 16), 32 at worst. An n-way bank "
+    "conflict makes\na warp's access take n steps instead of one; 1 is "
+    "none. Local memory\nholds what did not fit the registers.\n";
+
+static const struct shmt_explain_reading readings[] = {
 #define ROW(name, key, title, unit, decimals) {key, title, unit, decimals},
     READING_LIST(ROW)
 #undef ROW
 };
+
+const struct shmt_explain_reading *shmt_explain_readings(size_t *count)
+{
+    *count = READING_COUNT;
+    return readings;
+}
 
 /* -- rows ----------------------------------------------------------------- */
 
@@ -344,25 +358,35 @@ static void add_head(const struct shmt_explain_view *all,
     shmt_text_add(text, "\n");
 }
 
+/* "tuned: ...", a line each. */
+static void add_labelled(const struct shmt_explain_column *column,
+                         struct shmt_text *text)
+{
+    double numbers[READING_COUNT];
+    struct shmt_text remarks = {0};
+    const char *line;
+    char *rest;
+
+    compute_readings(&column->counters, numbers);
+    add_remark(column, numbers, &remarks);
+    text->failed |= remarks.failed;
+    rest = remarks.data;
+    while (rest != NULL && (line = next_line(&rest)) != NULL)
+        shmt_text_addf(text, "%s: %s\n", column->label, line);
+    shmt_text_free(&remarks);
+}
+
 static void add_remarks(const struct shmt_explain_view *all,
                         struct shmt_text *text)
 {
-    double numbers[READING_COUNT];
     const size_t before = text->length;
 
     shmt_text_add(text, "\n");
-    for (size_t k = 0; k < all->count; k++) {
-        compute_readings(&all->columns[k].counters, numbers);
-        add_remark(&all->columns[k], numbers, text);
-    }
+    for (size_t k = 0; k < all->count; k++)
+        add_labelled(&all->columns[k], text);
     if (text->length > before + 1)
         shmt_text_add(text, "\n");
-    shmt_text_add(
-        text,
-        "A sector is 32 bytes. One request of a warp takes 4 at best for "
-        "words of\n4 bytes (8 for 8, 16 for 16), 32 at worst. An n-way bank "
-        "conflict makes\na warp's access take n steps instead of one; 1 is "
-        "none. Local memory\nholds what did not fit the registers.\n");
+    shmt_text_add(text, shmt_explain_legend);
 }
 
 enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
@@ -392,8 +416,27 @@ enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
 
 /* -- JSON ----------------------------------------------------------------- */
 
+/* *failed is set when memory is missing. */
+static json_t *json_remarks(const struct shmt_explain_column *column,
+                            const double numbers[READING_COUNT], bool *failed)
+{
+    json_t *const remarks = json_array();
+    struct shmt_text text = {0};
+    const char *line;
+    char *rest;
+
+    add_remark(column, numbers, &text);
+    *failed |= text.failed;
+    rest = text.data;
+    while (rest != NULL && (line = next_line(&rest)) != NULL)
+        json_array_append_new(remarks, shmt_json_text(line));
+    shmt_text_free(&text);
+    return remarks;
+}
+
 static json_t *json_column(const struct shmt_explain_view *all,
-                           const struct shmt_explain_column *column)
+                           const struct shmt_explain_column *column,
+                           bool *failed)
 {
     const struct shmt_kernel_work work =
         shmt_kernel_work_of(all->kernel, all->problem);
@@ -421,6 +464,8 @@ static json_t *json_column(const struct shmt_explain_view *all,
                             shmt_json_real(numbers[i]));
     json_object_set_new(one, "counters", counters);
     json_object_set_new(one, "derived", derived);
+    json_object_set_new(one, "remarks", json_remarks(column, numbers,
+                                                     failed));
     return one;
 }
 
@@ -428,11 +473,18 @@ enum shmtune_status shmt_explain_json(const struct shmt_explain_view *all,
                                       struct shmt_error *err)
 {
     json_t *const columns = json_array();
+    bool failed = false;
 
     for (size_t k = 0; k < all->count; k++)
-        json_array_append_new(columns, json_column(all, &all->columns[k]));
+        json_array_append_new(columns, json_column(all, &all->columns[k],
+                                                   &failed));
+    if (failed) {
+        json_decref(columns);
+        return shmt_error_memory(err);
+    }
     return shmt_json_print("explain", shmt_json_object(
         "kernel", shmt_json_text(all->kernel->name),
+        "digest", shmt_json_text(all->kernel->digest),
         "size", shmt_json_problem(all->kernel, all->problem),
         "device", shmt_json_device(&all->target->device),
         "recorded", json_boolean(all->target->recorded),

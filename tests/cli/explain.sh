@@ -185,6 +185,11 @@ check "counters as JSON" all 'exits 0' is_json 'out_lacks no_counters' \
     'out_has "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\": 32000"' \
     'out_has "\"sectors_per_load_request\": 32"' \
     'out_has "\"warps_active_percent\": null"'
+check "with their sentences, and whose sources they are" all \
+    'out_has "\"a load request takes 32.0 sectors and uses 12 % of"' \
+    'out_has "\"shared-memory loads take 4.0 times the steps"' \
+    'out_has "^  \"digest\": \"[0-9a-f]*\",$"' \
+    '"$build/tests/support/holds" "$source/docs/output.schema.json" out'
 run explain $spec --config $config --no-counters
 check "without counters when none are wanted" all 'exits 0' err_empty \
     'out_lacks "sectors a load"' 'out_has "^time "'
