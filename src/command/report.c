@@ -22,7 +22,10 @@ static const char help[] =
     "Writes one page of HTML about tunings, journals and recordings: what was\n"
     "won on which device, and of each run that has a journal the search over\n"
     "time, time by the values of parameters and of pairs of them, resources\n"
-    "against time, and why candidates failed. The page needs no network and\n"
+    "against time, and why candidates failed. What `shmtune explain KERNEL\n"
+    "--json` printed may be among the files (in folders: *.explain.json): of\n"
+    "its problem the page then has what the hardware counted, of the default\n"
+    "and of the winner, and what that means. The page needs no network and\n"
     "nothing beside it, and can be read with scripts off and on a phone.\n"
     "Without files: all in ./tunings or, where there is none, what is\n"
     "shipped. In a folder, what cannot be read is left out, and said.\n"
@@ -48,7 +51,8 @@ static const char help[] =
     "examples:\n"
     "  shmtune report -o report.html\n"
     "  shmtune report tunings/transpose run.journal\n"
-    "  shmtune report run.journal --spec my_kernel.yaml --plot run.svg\n";
+    "  shmtune report run.journal --spec my_kernel.yaml --plot run.svg\n"
+    "  shmtune report tunings/transpose transpose.explain.json\n";
 
 struct options {
     const char *output, *plot;
@@ -99,21 +103,31 @@ void shmt_command_report_time(char out[32])
         out[0] = '\0';
 }
 
-static enum shmtune_status add_file(const struct shmt_command_call *call,
-                                    struct shmt_report *report,
+static enum shmtune_status add_file(struct shmt_report *report,
                                     const struct shmt_command_file *file,
                                     struct shmt_error *err)
 {
-    if (file->why.status != SHMTUNE_OK) {
-        if (!call->quiet)
-            shmt_command_tell("left out: ", file->why.text);
+    if (file->why.status != SHMTUNE_OK)
         return shmt_report_leave_out(report, file->path, file->why.text, err);
+    switch (file->kind) {
+    case SHMT_COMMAND_JOURNAL:
+        return shmt_report_add_journal(report, file->path, file->journal,
+                                       file->kernel, err);
+    case SHMT_COMMAND_COUNTERS:
+        return shmt_report_add_counters(report, file->counters, err);
+    default:
+        return shmt_report_add_tuning(report, file->path, file->tuning,
+                                      file->kernel, err);
     }
-    return file->is_journal
-               ? shmt_report_add_journal(report, file->path, file->journal,
-                                         file->kernel, err)
-               : shmt_report_add_tuning(report, file->path, file->tuning,
-                                        file->kernel, err);
+}
+
+static void tell_left_out(const struct shmt_report *report)
+{
+    const struct shmt_report_left_out *list;
+    const size_t count = shmt_report_list_left_out(report, &list);
+
+    for (size_t k = 0; k < count; k++)
+        shmt_command_tell("left out: ", list[k].why);
 }
 
 static enum shmtune_status write_plot(const struct shmt_report *report,
@@ -151,18 +165,19 @@ static void tell(const struct shmt_report_counts *counts, const char *path,
     shmt_text_free(&text);
 }
 
-static enum shmtune_status print_json(const struct shmt_report_counts *counts,
+static enum shmtune_status print_json(const struct shmt_report *report,
+                                      const struct shmt_report_counts *counts,
                                       const struct options *options,
-                                      const struct shmt_command_files *files,
                                       struct shmt_error *err)
 {
     json_t *const left_out = json_array();
+    const struct shmt_report_left_out *list;
+    const size_t count = shmt_report_list_left_out(report, &list);
 
-    for (size_t k = 0; k < files->count; k++)
-        if (files->items[k].why.status != SHMTUNE_OK)
-            json_array_append_new(left_out, shmt_json_object(
-                "file", shmt_json_text(files->items[k].path),
-                "why", shmt_json_text(files->items[k].why.text), NULL));
+    for (size_t k = 0; k < count; k++)
+        json_array_append_new(left_out, shmt_json_object(
+            "file", shmt_json_text(list[k].path),
+            "why", shmt_json_text(list[k].why), NULL));
     return shmt_json_print("report", shmt_json_object(
         "page", shmt_json_text(options->output),
         "plot", shmt_json_text(options->plot),
@@ -171,6 +186,7 @@ static enum shmtune_status print_json(const struct shmt_report_counts *counts,
         "devices", shmt_json_count(counts->devices),
         "runs", shmt_json_count(counts->runs),
         "journals", shmt_json_count(counts->journals),
+        "counted", shmt_json_count(counts->counted),
         "files", shmt_json_count(counts->files),
         "left_out", left_out, NULL), err);
 }
@@ -210,15 +226,17 @@ static enum shmtune_status make(const struct shmt_command_call *call,
     if (status == SHMTUNE_OK)
         shmt_report_ask(report, &ask);
     for (size_t k = 0; status == SHMTUNE_OK && k < files->count; k++)
-        status = add_file(call, report, &files->items[k], err);
+        status = add_file(report, &files->items[k], err);
     if (status == SHMTUNE_OK)
         status = shmt_report_end(report, &counts, err);
+    if (status == SHMTUNE_OK && !call->quiet)
+        tell_left_out(report);
     if (status == SHMTUNE_OK && options->plot != NULL)
         status = write_plot(report, options->plot, counts.journals, err);
     if (status == SHMTUNE_OK && options->output != NULL)
         status = write_page(call, options, report, &counts, err);
     if (status == SHMTUNE_OK && options->json)
-        status = print_json(&counts, options, files, err);
+        status = print_json(report, &counts, options, err);
     shmt_report_free(report);
     return status;
 }

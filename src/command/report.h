@@ -11,22 +11,28 @@
 #include "command/command.h"
 #include "kernel/kernel.h"
 #include "record/record.h"
+#include "report/report.h"
 
 /* Now, or what $SOURCE_DATE_EPOCH says: "2026-11-21 22:14 UTC". */
 void shmt_command_report_time(char out[32]);
 
-/* A tuning or a journal. */
+enum shmt_command_file_kind {
+    SHMT_COMMAND_TUNING, SHMT_COMMAND_JOURNAL, SHMT_COMMAND_COUNTERS
+};
+
+/* A tuning, a journal, or what `explain` counted. */
 struct shmt_command_file {
     const char *path;
     bool found;                /* in a folder: what is wrong with it does not
                                   end the command */
-    bool is_journal;
+    enum shmt_command_file_kind kind;
     dev_t device;              /* which file it is, */
     ino_t inode;
     off_t bytes;               /* and how large */
     const struct shmt_kernel *kernel;  /* NULL: of a tuning, not known */
-    struct shmt_tuning *tuning;        /* one of the two when it was read */
+    struct shmt_tuning *tuning;        /* one of the three when it was read */
     struct shmt_journal *journal;
+    const struct shmt_report_counters *counters;
     struct shmt_error why;     /* why not */
 };
 
@@ -48,5 +54,16 @@ enum shmtune_status shmt_command_files_read(struct shmt_command_files *files,
                                             char *const *words, size_t count,
                                             struct shmt_error *err);
 void shmt_command_files_free(struct shmt_command_files *files);
+
+/* -- report_counters.c ----------------------------------------------------- */
+
+/* Whether it is to be read as what `explain --json` printed: its name ends with
+ * .json, or it begins with that format. */
+bool shmt_command_is_counters(const char *path);
+/* In the arena.  SHMTUNE_INVALID_FILE with the place. */
+enum shmtune_status
+shmt_command_counters_read(struct shmt_arena *arena, const char *path,
+                           const struct shmt_report_counters **out,
+                           struct shmt_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_files: finds the tunings and journals of a report, and their kernels,
- * and reads them, several at a time.  Called by report.c.
+ * report_files: finds the tunings, journals and counters of a report, and their
+ * kernels, and reads them, several at a time.  Called by report.c.
  */
 #include "config.h"
 
@@ -27,10 +27,11 @@ static bool ends_with(const char *text, const char *end)
 /* Adds it, unless it is there. */
 static enum shmtune_status add_file(struct shmt_command_files *files,
                                     const char *path, bool found,
-                                    bool is_journal, struct shmt_error *err)
+                                    enum shmt_command_file_kind kind,
+                                    struct shmt_error *err)
 {
     struct shmt_command_file one = {.path = path, .found = found,
-                                    .is_journal = is_journal};
+                                    .kind = kind};
     struct stat status;
 
     if (stat(path, &status) != 0)
@@ -49,6 +50,12 @@ static enum shmtune_status add_file(struct shmt_command_files *files,
     return SHMTUNE_OK;
 }
 
+static enum shmt_command_file_kind kind_of(enum shmt_command_format format)
+{
+    return format == SHMT_FORMAT_JOURNAL ? SHMT_COMMAND_JOURNAL
+                                         : SHMT_COMMAND_TUNING;
+}
+
 /* A file in a folder, if it is one for a report. */
 static enum shmtune_status consider(struct shmt_command_files *files,
                                     const char *path, struct shmt_error *err)
@@ -59,7 +66,9 @@ static enum shmtune_status consider(struct shmt_command_files *files,
     enum shmtune_status status;
 
     if (ends_with(path, ".journal") || ends_with(path, ".journal.gz"))
-        return add_file(files, path, true, true, err);
+        return add_file(files, path, true, SHMT_COMMAND_JOURNAL, err);
+    if (ends_with(path, ".explain.json"))
+        return add_file(files, path, true, SHMT_COMMAND_COUNTERS, err);
     if (!ends_with(path, ".yaml"))
         return SHMTUNE_OK;
     status = shmt_command_format_of(path, &format, &why);
@@ -70,9 +79,8 @@ static enum shmtune_status consider(struct shmt_command_files *files,
         (status == SHMTUNE_OK && format == SHMT_FORMAT_SPEC))
         return SHMTUNE_OK;
     if (status == SHMTUNE_OK)
-        return add_file(files, path, true, format == SHMT_FORMAT_JOURNAL,
-                        err);
-    status = add_file(files, path, true, false, err);
+        return add_file(files, path, true, kind_of(format), err);
+    status = add_file(files, path, true, SHMT_COMMAND_TUNING, err);
     if (status == SHMTUNE_OK && files->count > count)
         files->items[count].why = why;
     return status;
@@ -154,6 +162,8 @@ static enum shmtune_status take_word(struct shmt_command_files *files,
     default:
         break;
     }
+    if (shmt_command_is_counters(word))
+        return add_file(files, word, false, SHMT_COMMAND_COUNTERS, err);
     status = shmt_command_format_of(word, &format, err);
     if (status != SHMTUNE_OK)
         return status;
@@ -162,7 +172,16 @@ static enum shmtune_status take_word(struct shmt_command_files *files,
                               "%s is a kernel spec: a report is made of "
                               "tunings and journals; --spec names the spec of "
                               "a journal", word);
-    return add_file(files, word, false, format == SHMT_FORMAT_JOURNAL, err);
+    return add_file(files, word, false, kind_of(format), err);
+}
+
+/* Counters alone are no problem of a report. */
+static bool has_runs(const struct shmt_command_files *files)
+{
+    for (size_t k = 0; k < files->count; k++)
+        if (files->items[k].kind != SHMT_COMMAND_COUNTERS)
+            return true;
+    return false;
 }
 
 static enum shmtune_status list_files(struct shmt_command_files *files,
@@ -180,7 +199,7 @@ static enum shmtune_status list_files(struct shmt_command_files *files,
     if (status != SHMTUNE_OK)
         return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
                                           SHMTUNE_STORAGE);
-    if (files->count == 0)
+    if (!has_runs(files))
         return shmt_error_set(err, SHMTUNE_STORAGE,
                               "%s: no tuning and no journal is there; "
                               "\"shmtune tune\" makes them",
@@ -252,14 +271,18 @@ static enum shmtune_status find_kernel(struct shmt_command_files *files,
     return status;
 }
 
-/* A journal cannot be read without its kernel. */
+/* A journal cannot be read without its kernel; counters are few, and read at
+ * once. */
 static enum shmtune_status prepare(struct shmt_command_files *files,
                                    struct shmt_command_file *file)
 {
     char name[80];
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (!file->is_journal)
+    if (file->kind == SHMT_COMMAND_COUNTERS)
+        return shmt_command_counters_read(files->arena, file->path,
+                                          &file->counters, &file->why);
+    if (file->kind != SHMT_COMMAND_JOURNAL)
         return SHMTUNE_OK;
     status = shmt_journal_read_kernel_name(file->path, name, &file->why);
     if (status == SHMTUNE_OK)
@@ -294,9 +317,9 @@ static void read_file(struct shmt_command_file *file)
 {
     enum shmtune_status status;
 
-    if (file->why.status != SHMTUNE_OK)
+    if (file->why.status != SHMTUNE_OK || file->kind == SHMT_COMMAND_COUNTERS)
         return;
-    status = file->is_journal
+    status = file->kind == SHMT_COMMAND_JOURNAL
                  ? shmt_journal_read(file->path, file->kernel, &file->journal,
                                      &file->why)
                  : shmt_tuning_read(file->path, &file->tuning, &file->why);

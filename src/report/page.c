@@ -31,7 +31,8 @@ void shmt_report_add_cell(struct shmt_text *out, double number, int decimals,
     if (decimals == 0 && number < 1e15)
         shmt_plot_add_count(out, (uint64_t)(number + 0.5));
     else
-        shmt_text_addf(out, "%.*f", decimals, number);
+        shmt_text_addf(out, number < 1e15 ? "%.*f" : "%.*e", decimals,
+                       number);
     shmt_text_addf(out, "%s</td>", unit != NULL ? unit : "");
 }
 
@@ -441,8 +442,8 @@ static void add_footer(const struct shmt_report *report,
         "states over the time. A dash: not known.</p>\n"
         "<p>Charts need a journal. The default's registers, shared memory and "
         "occupancy stand there too. Hardware counters are in neither kind of "
-        "file: <code>shmtune explain KERNEL</code> reads them on a GPU, and "
-        "says what they mean.</p>\n");
+        "file: <code>shmtune explain KERNEL --json</code> reads them on a GPU, "
+        "and its document may be among the files.</p>\n");
     if (report->left_out_count > 0)
         shmt_text_add(out, "<h2>Left out</h2>\n<ul>\n");
     for (size_t k = 0; k < report->left_out_count; k++) {

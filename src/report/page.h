@@ -22,6 +22,16 @@ enum shmtune_status shmt_report_add_problem(const struct shmt_report_run *runs,
                                             struct shmt_text *out,
                                             struct shmt_error *err);
 
+/* The winner's value of a parameter; false: it has none of that name. */
+bool shmt_report_winner_value(const struct shmt_report_run *run,
+                              const char *name, struct shmt_value *out);
+
+/* -- counters.c ------------------------------------------------------------ */
+
+/* What was counted, if anybody did. */
+void shmt_report_add_counted(const struct shmt_report_run *run,
+                             struct shmt_text *out);
+
 /* -- pareto.c -------------------------------------------------------------- */
 
 /* Rows of the table of the default against the winner. */

@@ -34,10 +34,9 @@ find_parameter(const struct shmt_kernel *spec, const char *name)
     return NULL;
 }
 
-/* The winner's value of parameter k of the spec or, without one, of the
- * tuning. */
-static bool winner_value(const struct shmt_report_run *run, const char *name,
-                         struct shmt_value *out)
+/* Of the tuning where there is one, else of the journal. */
+bool shmt_report_winner_value(const struct shmt_report_run *run,
+                              const char *name, struct shmt_value *out)
 {
     const struct shmt_setting *setting;
 
@@ -84,7 +83,8 @@ static void add_parameter(const struct shmt_report_run *runs, size_t count,
             parameter == NULL ? NULL
                               : &parameter->values[parameter->default_value];
         struct shmt_value value;
-        const bool known = winner_value(&runs[k], name, &value);
+        const bool known = shmt_report_winner_value(&runs[k], name,
+                                                    &value);
 
         shmt_text_add(out, "<td class=\"x\">");
         if (usual != NULL)
@@ -481,6 +481,7 @@ static enum shmtune_status add_device(const struct shmt_report_run *run,
         add_ties(run->tuned, out);
     if (drawn)
         shmt_text_add(out, "</div></div>\n");
+    shmt_report_add_counted(run, out);
     status = shmt_report_add_front(run, out, err);
     return status == SHMTUNE_OK && drawn ? add_charts(run, out, err)
                                          : status;

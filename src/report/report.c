@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report: collects what tunings and journals say of the same kernel, problem
- * and device, and puts it in order.  page.c writes the page.
+ * report: collects what tunings, journals and counters say of the same kernel,
+ * problem and device, and puts it in order.  page.c writes the page.
  */
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +37,7 @@ void shmt_report_free(struct shmt_report *report)
     free(report->figures);
     free(report->runs);
     free(report->left_out);
+    free(report->counters);
     shmt_arena_free(report->arena);
     free(report);
 }
@@ -231,6 +232,19 @@ shmt_report_add_journal(struct shmt_report *report, const char *path,
     return status == SHMTUNE_OK ? name_problem(report, run, err) : status;
 }
 
+enum shmtune_status
+shmt_report_add_counters(struct shmt_report *report,
+                         const struct shmt_report_counters *counters,
+                         struct shmt_error *err)
+{
+    if (!shmt_array_reserve(&report->counters, &report->counters_room,
+                            report->counters_count + 1,
+                            sizeof *report->counters))
+        return shmt_error_memory(err);
+    report->counters[report->counters_count++] = counters;
+    return SHMTUNE_OK;
+}
+
 enum shmtune_status shmt_report_leave_out(struct shmt_report *report,
                                           const char *path, const char *why,
                                           struct shmt_error *err)
@@ -248,6 +262,13 @@ enum shmtune_status shmt_report_leave_out(struct shmt_report *report,
         return shmt_error_memory(err);
     report->left_out_count++;
     return SHMTUNE_OK;
+}
+
+size_t shmt_report_list_left_out(const struct shmt_report *report,
+                                 const struct shmt_report_left_out **out)
+{
+    *out = report->left_out;
+    return report->left_out_count;
 }
 
 /* -- order ----------------------------------------------------------------- */
@@ -394,11 +415,15 @@ enum shmtune_status shmt_report_end(struct shmt_report *report,
                                     struct shmt_error *err)
 {
     const struct shmtune_device **devices;
+    enum shmtune_status status;
 
     if (report->count > 0)
         qsort(report->runs, report->count, sizeof *report->runs,
               compare_runs);
     join_journals(report);
+    status = shmt_report_match_counters(report, err);
+    if (status != SHMTUNE_OK)
+        return status;
     devices = shmt_arena_alloc(report->arena, report->count + 1,
                                sizeof *devices);
     if (devices == NULL)
@@ -414,8 +439,10 @@ enum shmtune_status shmt_report_end(struct shmt_report *report,
     for (size_t k = 0; k < report->count;
          k += shmt_report_problem_runs(&report->runs[k], report->count - k))
         counts->problems++;
-    for (size_t k = 0; k < report->count; k++)
+    for (size_t k = 0; k < report->count; k++) {
         counts->journals += report->runs[k].journal != NULL;
+        counts->counted += report->runs[k].counters != NULL;
+    }
     report->counts = *counts;
     return SHMTUNE_OK;
 }

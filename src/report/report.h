@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report: tunings and journals as one page of HTML that needs nothing else, or
- * one run as a drawing.  It computes and writes text; files are read, and
- * kernels found, by its caller.
+ * report: tunings, journals and counters as one page of HTML that needs
+ * nothing else, or one run as a drawing.  It computes and writes text; files
+ * are read, and kernels found, by its caller.
  */
 #ifndef SHMT_REPORT_H
 #define SHMT_REPORT_H
@@ -38,6 +38,41 @@ shmt_report_add_journal(struct shmt_report *report, const char *path,
                         const struct shmt_journal *journal,
                         const struct shmt_kernel *kernel,
                         struct shmt_error *err);
+
+/* What the hardware counted of a problem: of the default and of what was set
+ * against it. */
+struct shmt_report_counter {
+    const char *title, *unit;
+    int decimals;
+    bool raw;                      /* as it was counted; else what follows */
+};
+struct shmt_report_counted {       /* one configuration */
+    size_t setting_count;
+    const struct shmt_setting *settings;
+    const double *values;          /* [row_count]; NAN: not known */
+    size_t remark_count;
+    const char *const *remarks;    /* what they say, a sentence each */
+};
+struct shmt_report_counters {
+    const char *path, *kernel;
+    const char *digest;            /* of its sources; NULL: not known */
+    struct shmtune_device device;  /* a limit of 0 is not known */
+    size_t size_count;
+    const struct shmt_setting *size;
+    const char *missing;           /* why nothing was counted, or NULL */
+    const char *legend;            /* what the words of the remarks mean */
+    size_t row_count;
+    const struct shmt_report_counter *rows;
+    size_t count;
+    const struct shmt_report_counted *configurations;  /* the default first */
+};
+/* Must outlive the report.  The end finds the runs that they belong to; where
+ * there is none they are left out. */
+enum shmtune_status
+shmt_report_add_counters(struct shmt_report *report,
+                         const struct shmt_report_counters *counters,
+                         struct shmt_error *err);
+
 /* A file that was found and cannot be shown, and why. */
 enum shmtune_status shmt_report_leave_out(struct shmt_report *report,
                                           const char *path, const char *why,
@@ -45,11 +80,19 @@ enum shmtune_status shmt_report_leave_out(struct shmt_report *report,
 
 /* What was added last is in order and counted. */
 struct shmt_report_counts {
-    size_t kernels, problems, devices, runs, journals, files, left_out;
+    size_t kernels, problems, devices, runs, journals, counted, files,
+        left_out;
 };
 enum shmtune_status shmt_report_end(struct shmt_report *report,
                                     struct shmt_report_counts *counts,
                                     struct shmt_error *err);
+
+/* After the end: what was left out; how many. */
+struct shmt_report_left_out {
+    const char *path, *why;
+};
+size_t shmt_report_list_left_out(const struct shmt_report *report,
+                                 const struct shmt_report_left_out **out);
 
 /* The page, after the end; `made` says when, "2026-11-21 22:14 UTC". */
 enum shmtune_status shmt_report_write_page(const struct shmt_report *report,

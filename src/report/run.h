@@ -25,6 +25,8 @@ struct shmt_report_run {
     const struct shmt_tuned *tuned;    /* NULL: no tuning has it */
     const struct shmt_journal *journal;    /* NULL: no journal has it */
     struct shmt_report_trail *trail;   /* of the journal */
+    const struct shmt_report_counters *counters;   /* NULL: nobody counted */
+    const struct shmt_report_counted *counted;     /* of them the winner's */
 
     /* What both can say; the tuning's where it does.  Below 0, or NULL: not
      * known. */
@@ -37,10 +39,6 @@ struct shmt_report_run {
     const uint64_t *verdicts;      /* [SHMT_VERDICT_COUNT] */
 };
 
-struct shmt_report_left_out {
-    const char *path, *why;
-};
-
 struct shmt_report {
     struct shmt_arena *arena;
     size_t count, room;
@@ -48,6 +46,8 @@ struct shmt_report {
                                           problem, device */
     size_t left_out_count, left_out_room;
     struct shmt_report_left_out *left_out;
+    size_t counters_count, counters_room;
+    const struct shmt_report_counters **counters;
     size_t file_count;
     int refresh_s;                     /* 0: never */
     struct shmt_figure_ask ask;
@@ -76,5 +76,11 @@ double shmt_report_gain(const struct shmt_report_run *run);
 double shmt_report_floor_share(const struct shmt_report_run *run);
 double shmt_report_bandwidth(const struct shmt_report_run *run);
 double shmt_report_arithmetic(const struct shmt_report_run *run);
+
+/* -- counters.c ------------------------------------------------------------ */
+
+/* Gives the runs the counters that are theirs; what is nobody's is left out. */
+enum shmtune_status shmt_report_match_counters(struct shmt_report *report,
+                                               struct shmt_error *err);
 
 #endif

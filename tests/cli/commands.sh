@@ -62,6 +62,8 @@ shmtune export run.journal.gz --to kernel-tuner -o hotspot.json >/dev/null 2>&1
 cp run.journal.gz tunings/conv/a100.journal.gz
 cp run.journal tunings/scan/h100.journal
 gzip -c hotspot.json >convolution-A100.json.gz
+shmtune explain transpose --device replay:h100 --json \
+    >transpose.explain.json 2>/dev/null
 cp "$source/kernels/reduce.yaml" "$source/kernels/reduce.cu" .
 cp "$source"/kernels/*.cuh . 2>/dev/null
 cp scale.cu kernels.cu

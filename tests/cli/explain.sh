@@ -190,6 +190,20 @@ check "with their sentences, and whose sources they are" all \
     'out_has "\"shared-memory loads take 4.0 times the steps"' \
     'out_has "^  \"digest\": \"[0-9a-f]*\",$"' \
     '"$build/tests/support/holds" "$source/docs/output.schema.json" out'
+# The page of a report has them beside the winner of the tuning.
+run tune $spec --device 0 --strategy random --budget 6 -j 2 -q
+check "tunes what is then explained" exits 0
+run explain $spec --json
+check "the tuned one" all 'exits 0' 'out_has "\"label\": \"tuned\""'
+mkdir page
+cp tunings/*/*.yaml page/
+cp out page/one.explain.json
+run report page -o page.html
+check "counters get into a report" all 'exits 0' 'err_lacks "left out"' \
+    'grep -q "What the hardware counted" page.html' \
+    'grep -q ">sectors a load request</th><td [^>]*>32.00</td>" page.html' \
+    'grep -q "<b>default</b>: a load request takes 32.0 sectors" page.html' \
+    'grep -q "<b>winner</b>: shared-memory loads take 4.0 times" page.html'
 run explain $spec --config $config --no-counters
 check "without counters when none are wanted" all 'exits 0' err_empty \
     'out_lacks "sectors a load"' 'out_has "^time "'

@@ -241,6 +241,236 @@ check "a page that cannot be written" all "exits 5" out_empty \
     "err_has absent/page.html"
 run report --scripts
 check "an unknown option" all "exits 1" out_empty "err_has -- --scripts"
+# -- what the hardware counted -------------------------------------------------
+cd "$folder" || exit 1
+cat >explained.part <<'END'
+  "device": {
+    "name": "Test Device 3000",
+    "uuid": "GPU-00000000-0000-0000-0000-000000000000",
+    "compute_major": 9, "compute_minor": 0,
+    "multiprocessors": 132,
+    "registers_per_multiprocessor": 65536,
+    "shared_per_block": 49152
+  },
+  "recorded": false,
+  "protocol": "cold-l2",
+  "configurations": [
+    {
+      "label": "default",
+      "config": {"BLOCK": 128, "PAD": 0, "MEMORY": "static", "CARVEOUT": -1},
+      "result": {"verdict": "ok", "stage": "done", "time_us": 3.0},
+      "counters": {"dram__bytes_read.sum": 104972800, "odd.ratio": 0.125},
+      "derived": {
+        "sectors_per_load_request": 32.0,
+        "load_bytes_used_percent": 12.5,
+        "l2_hit_percent": null,
+        "local_sectors": 123456,
+        "of_tomorrow": 3
+      },
+      "remarks": ["a load request takes 32.0 sectors <b>& more"]
+    },
+    {
+      "label": "config 1",
+      "config": {"BLOCK": 64, "PAD": 0, "MEMORY": "static", "CARVEOUT": -1},
+      "result": {"verdict": "ok", "stage": "done", "time_us": 2.5},
+      "counters": {"dram__bytes_read.sum": 1, "odd.ratio": 1},
+      "derived": {"sectors_per_load_request": 99.0},
+      "remarks": ["of another configuration"]
+    },
+    {
+      "label": "tuned",
+      "config": {"CARVEOUT": -1, "BLOCK": 64, "PAD": 1, "MEMORY": "dynamic"},
+      "result": {"verdict": "ok", "stage": "done", "time_us": 2.0},
+      "counters": {"dram__bytes_read.sum": 52486400, "odd.ratio": 0.25},
+      "derived": {
+        "sectors_per_load_request": 4.0,
+        "load_bytes_used_percent": 100,
+        "l2_hit_percent": null,
+        "local_sectors": 0,
+        "of_tomorrow": 6
+      },
+      "remarks": ["DRAM is 91 % busy"]
+    }
+  ]
+}
+END
+make_explained() { # FILE
+    {
+        printf '{\n  "format": "explain.json/1",\n  "kernel": "scale",\n'
+        printf '  "digest": "%s",\n  "size": {"n": 1000},\n' \
+            "$(digest_of_scale)"
+        cat explained.part
+    } >"$1"
+}
+row() { # TITLE CELL...: a row of the page, cells without their attributes
+    wanted="<tr><th>$1</th>"
+    shift
+    for cell in "$@"; do
+        wanted="$wanted<td>$cell</td>"
+    done
+    sed 's/<t\([hd]\) [^>]*>/<t\1>/g' "$page" | grep -qxF -e "$wanted</tr>"
+}
+mkdir counted
+make_tuning counted/t.yaml
+make_explained counted/scale.explain.json
+x=$(printf '\303\227')
+nbsp=$(printf '\302\240')
+run report -o "$page" counted
+check "counters are found in a folder" all "exits 0" "is_page '$page'" \
+    "err_has 'from 2 files;'" "err_lacks 'left out'" \
+    "page_has '<h5>What the hardware counted</h5>'" \
+    "[ \$(grep -c 'hardware counted</h5>' '$page') -eq 1 ]" \
+    "page_has 'From counted/scale.explain.json'"
+check "the default against the winner, with the ratio" all \
+    "row 'sectors a load request' 32.00 4.00 '0.12$x'" \
+    "row '$nbsp${nbsp}of their bytes used, %' 12.5 100.0 '8.00$x'" \
+    "row 'local-memory sectors' 123,456 0 '0.00$x'" \
+    "page_lacks 99.00" "page_lacks 'of another configuration'"
+check "what neither side has is no row" page_lacks 'L2 hits'
+check "what a later version may count has its key" \
+    row of_tomorrow 3.00 6.00 "2.00$x"
+check "every counter by its name" all \
+    "page_has '<summary>Every counter by its name</summary>'" \
+    "row 'dram__bytes_read.sum, B' 104,972,800 52,486,400 '0.50$x'" \
+    "row odd.ratio 0.12 0.25 '2.00$x'"
+check "and what they mean" all \
+    "page_has '<li><b>default</b>: a load request takes 32.0 sectors &lt;b&gt;&amp; more</li>'" \
+    "page_has '<li><b>winner</b>: DRAM is 91 % busy</li>'" \
+    "page_has 'A sector is 32 bytes.*did not fit the registers.</p>'"
+run report -o "$page" counted --json
+check "as JSON" all "exits 0" is_json "out_has '\"counted\": 1'" \
+    "out_has '\"left_out\": \[\]'"
+cp counted/scale.explain.json printed
+run report -o "$page" counted/t.yaml printed
+check "a file that is named is known by its format" all "exits 0" \
+    "page_has 'From printed'"
+sed -e '/"digest"/d' -e 's/"remarks"/"elsewhere"/' \
+    counted/scale.explain.json >old.json
+run report -o "$page" counted/t.yaml old.json
+check "one of an older version has no sentences" all "exits 0" \
+    "row 'sectors a load request' 32.00 4.00 '0.12$x'" \
+    "page_lacks '<li><b>'"
+
+other() { # NAME EDIT WHY: counters that belong to nothing are left out
+    sed "$2" counted/scale.explain.json >other.explain.json
+    run report -o "$page" counted/t.yaml other.explain.json
+    check "counters of $1" all "exits 0" \
+        "err_has 'left out: other.explain.json: counters of .*$3'" \
+        "page_lacks 'hardware counted</h5>'" "is_page '$page'" \
+        "page_has '<li>other.explain.json: counters of '" \
+        "err_has 'from 1 file;'"
+}
+other "another kernel" 's/"kernel": "scale"/"kernel": "other"/' \
+    'other, n=1000, on Test Device 3000: no tuning .* this kernel'
+other "another size" 's/"n": 1000/"n": 1001/' 'n=1001, .*of this size'
+other "a size with another dimension" 's/"n": 1000/"n": 1000, "m": 1/' \
+    'n=1000 m=1, .*of this size'
+other "another device" 's/Device 3000/Device 3001/' \
+    'Device 3001: .*of this device'
+other "a device with another limit" 's/"multiprocessors": 132/"multiprocessors": 114/' \
+    'of this device'
+other "other sources" 's/"digest": "../"digest": "zz/' \
+    'the sources are others .*run .shmtune explain. again'
+other "another winner" 's/"PAD": 1,/"PAD": 0,/' 'the winner is not among'
+other "nothing" 's/"recorded": false/"no_counters": "no <ncu> here"/' \
+    'are not there: no <ncu> here'
+other "no numbers" \
+    's/"derived"/"derived_"/; s/"counters"/"counters_"/' 'has no numbers'
+run report -o "$page" counted/t.yaml other.explain.json --json
+check "and said in JSON" all is_json \
+    "out_has '\"file\": \"other.explain.json\"'" "out_has '\"counted\": 0'"
+run report -o "$page" counted printed
+check "one file a problem" all "exits 0" \
+    "err_has 'left out: printed: .*another file has the counters'"
+run report -o "$page" printed
+check "counters alone are no report" all "exits 5" out_empty \
+    "err_has 'no tuning and no journal is there'"
+
+# What somebody else may have written.
+sed -e "s/a load request/$evil\\\\u202e\\\\u001b[31m/" \
+    -e "s/of_tomorrow/$evil/" -e "s/odd.ratio/$evil/" \
+    -e 's/: 123456/: 1.5e308/' counted/scale.explain.json >evil.json
+run report -o "$page" counted/t.yaml evil.json
+check "hostile texts are texts" all "exits 0" "is_page '$page'" \
+    "page_has 'hardware counted</h5>'" "page_lacks '<img'" \
+    "page_has '<b>default</b>: &lt;/script&gt;&lt;img src=x'" \
+    "page_has '<th scope=\"row\">&lt;/script&gt;&lt;img src=x'" \
+    "page_has '>2e+308<\|>1e+308<'" \
+    "[ \$(grep -c '</script>' '$page') -eq 1 ]" \
+    "not_in_page '$(printf '\033')' '$(printf '\342\200\256')'"
+wrong() { # NAME EDIT WHY
+    sed "$2" counted/scale.explain.json >wrong.json
+    rm -f "$page"
+    run report -o "$page" counted/t.yaml wrong.json
+    check "refused: $1" all "exits 2" out_empty \
+        "err_has 'wrong.json:.*$3'" "[ ! -e '$page' ]"
+}
+wrong "another document" 's/explain.json/tune.json/' \
+    'format: .tune.json/1., expected .explain.json/1.'
+wrong "a later version" 's,explain.json/1,explain.json/2,' \
+    'explain.json/2., expected .explain.json/1.*of this version'
+wrong "no format" '/"format"/d' 'format: ""'
+wrong "no kernel" '/"kernel"/d' 'kernel: it is not there, expected a string'
+wrong "a kernel that is a list" 's/"scale"/["scale"]/' \
+    'kernel: an array, expected a string'
+wrong "a digest that is a number" 's/"digest": "[^"]*"/"digest": 1/' 'digest: an integer'
+wrong "no device" 's/"device"/"device_"/' 'device: it is not there'
+wrong "a limit below 0" 's/132/-132/' 'device.multiprocessors: an integer'
+wrong "a limit that is too large" 's/132/4294967296/' \
+    'device.multiprocessors: an integer'
+wrong "a size that is a text" 's/{"n": 1000}/"n=1000"/' 'size: a string'
+wrong "a size that is true" 's/"n": 1000/"n": true/' 'size: true'
+wrong "a counter that is a text" 's/104972800/"many"/' \
+    'counters.dram__bytes_read.sum: a string, expected a number or null'
+wrong "counters that are a list" 's/"odd.ratio": 0.125}/"odd.ratio": [[]]}/' \
+    'odd.ratio: an array'
+wrong "NaN" 's/: 32.0,/: NaN,/' '[0-9]*:[0-9]*: '
+wrong "no number that a double has" 's/: 32.0,/: 1e999,/' '[0-9]*:[0-9]*: '
+wrong "no integer that 64 bits have" 's/: 123456/: 99999999999999999999/' \
+    '[0-9]*:[0-9]*: '
+wrong "a key twice" 's/"of_tomorrow"/"local_sectors"/' '[0-9]*:[0-9]*: '
+wrong "sentences that are numbers" 's/\["DRAM.*/[1]/' \
+    'configurations.2..remarks: an integer'
+wrong "one sentence" 's/\["DRAM.*/"DRAM"/' 'remarks: a string, expected an arr'
+wrong "no default" 's/"label": "default"/"label": "usual"/' \
+    'configurations.0..label: .*expected "default"'
+wrong "a file that is cut" '$d' '[0-9]*:[0-9]*: '
+wrong "a NUL" 's/"DRAM/"\\u0000DRAM/' '[0-9]*:[0-9]*: '
+if command -v python3 >/dev/null; then
+    python3 - counted/scale.explain.json <<'END'
+import json, sys
+text = open(sys.argv[1]).read()
+def put(name, change):
+    document = json.loads(text)
+    change(document)
+    json.dump(document, open(name, 'w'))
+open('deep.json', 'w').write('{"format": "explain.json/1", "a": ' +
+                             '[' * 200000 + ']' * 200000 + '}')
+put('huge.json', lambda d: d.update(a='x' * (5 << 20)))
+put('long.json', lambda d: d['configurations'][0].update(remarks=['x' * 1001]))
+put('many.json', lambda d: d['configurations'][0].update(remarks=['x'] * 65))
+put('rows.json', lambda d: d['configurations'][0].update(
+    counters={'c%d' % k: k for k in range(300)}))
+put('columns.json', lambda d: d.update(
+    configurations=d['configurations'] * 30))
+put('none.json', lambda d: d.update(configurations=[]))
+put('strings.json', lambda d: d.update(configurations=['default'] * 2))
+put('list.json', lambda d: d.update(configurations={'default': 1}))
+END
+    for name in deep:2 huge:5 long:2 many:2 rows:2 columns:2 none:2 \
+        strings:2 list:2; do
+        run report -o "$page" counted/t.yaml "${name%:*}.json"
+        check "refused: ${name%:*}" all "exits ${name#*:}" out_empty \
+            "err_has '${name%:*}.json: \|${name%:*}.json:[0-9]'"
+    done
+    mkdir found
+    cp counted/t.yaml found/
+    cp deep.json found/deep.explain.json
+    run report -o "$page" found
+    check "in a folder it is left out, and said" all "exits 0" \
+        "err_has 'left out: .*deep.explain.json:1:'" "is_page '$page'"
+fi
+
 mv "$root/kernels/scale.yaml" "$folder/elsewhere.yaml"
 cp "$data/scale.cu" "$data/scale.h" "$folder/"
 run report -o "$page" tunings/j.journal
