@@ -158,6 +158,14 @@ static enum shmtune_status choose(struct shmt_command_call *call,
     return status;
 }
 
+static enum shmtune_status print_version(bool json, struct shmt_error *err)
+{
+    if (json)
+        return shmt_command_json_version(PACKAGE_VERSION, err);
+    puts("shmtune " PACKAGE_VERSION);
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status run(struct request *request,
                                struct shmt_error *err)
 {
@@ -169,10 +177,8 @@ static enum shmtune_status run(struct request *request,
         request->help = true;
         drop_first(call);
     }
-    if (request->version) {
-        puts("shmtune " PACKAGE_VERSION);
-        return SHMTUNE_OK;
-    }
+    if (request->version)
+        return print_version(request->json, err);
     if (call->count == 0) {
         print_help(request->help ? stdout : stderr);
         return request->help ? SHMTUNE_OK : SHMTUNE_INVALID_ARGUMENT;

@@ -247,6 +247,8 @@ enum shmtune_status shmt_command_kernel_of_journal(const char *path,
 /* Prints the error as {"status": 2, "error": "..."}, unless a document with
  * results was printed already. */
 void shmt_command_json_error(const struct shmt_error *why);
+enum shmtune_status shmt_command_json_version(const char *version,
+                                              struct shmt_error *err);
 /* To be called first: JSON that lacks memory is never printed. */
 void shmt_command_json_begin(void);
 

@@ -281,6 +281,13 @@ void shmt_command_json_begin(void)
     shmt_export_memory_watch();
 }
 
+enum shmtune_status shmt_command_json_version(const char *version,
+                                              struct shmt_error *err)
+{
+    return shmt_json_print("version", shmt_json_object(
+        "version", shmt_json_text(version), NULL), err);
+}
+
 void shmt_command_json_error(const struct shmt_error *why)
 {
     json_t *object;

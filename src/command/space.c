@@ -26,8 +26,8 @@ static const char help[] =
     "  --size DIM=N,...  the problem; dimensions left out have their default\n"
     "  --count           only the number of valid configurations\n"
     "  --list            all valid configurations, one a line, P=V,P=V,... as\n"
-    "                    `inspect --config` takes it; with --json an object a\n"
-    "                    line\n"
+    "                    `inspect --config` takes it; with --json a\n"
+    "                    document a line\n"
     SHMT_COMMAND_LIMITS_HELP
     "  --json            as JSON\n"
     "\n"
@@ -116,9 +116,15 @@ static enum shmtune_status print_count(struct funnel *funnel,
     status = build(funnel, &space, err);
     if (status != SHMTUNE_OK)
         return status;
-    printf("%" PRIu64 "\n", shmt_space_count(space));
+    if (funnel->options.json)
+        status = shmt_json_print("count", shmt_json_object(
+            "kernel", shmt_json_text(funnel->kernel->name),
+            "size", shmt_json_problem(funnel->kernel, funnel->problem),
+            "valid", shmt_json_count(shmt_space_count(space)), NULL), err);
+    else
+        printf("%" PRIu64 "\n", shmt_space_count(space));
     shmt_space_free(space);
-    return SHMTUNE_OK;
+    return status;
 }
 
 /* "TILE=32", or "\"TILE\": 32", for each value of each parameter. */
@@ -201,13 +207,14 @@ static enum shmtune_status print_all(const struct shmt_kernel *kernel,
         shmt_space_list(space, at, block, configs);
         for (size_t k = 0; k < block; k++) {
             if (json)
-                putc('{', stdout);
+                fputs("{\"format\": \"configuration.json/1\", \"config\": {",
+                      stdout);
             for (size_t p = 0; p < width; p++) {
                 if (p > 0)
                     fputs(json ? ", " : ",", stdout);
                 fputs(pieces.of[p][configs[k * width + p]], stdout);
             }
-            fputs(json ? "}\n" : "\n", stdout);
+            fputs(json ? "}}\n" : "\n", stdout);
         }
     }
     free(configs);

@@ -24,6 +24,23 @@ is tuning show "$folder/t.yaml"
 is journal show "$folder/j.journal"
 is list list
 is space space scale
+is count space scale --count
+check "space: how many, as a number" out_has '"valid": [0-9][0-9]*$'
+run space scale --list --json
+cp "$folder/out" "$folder/lines"
+wrong=0
+while IFS= read -r line; do
+    echo "$line" >"$folder/out"
+    "$build/tests/support/holds" "$schema" "$folder/out" || wrong=$((wrong + 1))
+done <"$folder/lines"
+check "configuration: space, a document a line" all '[ "$wrong" -eq 0 ]' \
+    'out_has "^{\"format\": \"configuration.json/1\", "' \
+    '[ "$(wc -l <"$folder/lines")" = "$("$build/shmtune" space scale --count)" ]'
+for option in -V --version; do
+    is version $option
+    check "version: $option has the build's" out_has \
+        "\"version\": \"$("$build/shmtune" -V | cut -d ' ' -f 2)\""
+done
 is check check --no-compile "$root/kernels/scale.yaml" "$folder/t.yaml"
 is doctor doctor
 is data data scale --size n=64 -o "$folder/inputs"

@@ -80,10 +80,10 @@ END
 check "all configurations" all "exits 0" err_empty same_as_expected
 run space "$folder/only.yaml" --list --json
 cat >"$folder/expected" <<'END'
-{"alpha": 0.5, "mode": "a-b"}
-{"alpha": 0.5, "mode": "c.d"}
-{"alpha": 1.0, "mode": "a-b"}
-{"alpha": 1.5, "mode": "a-b"}
+{"format": "configuration.json/1", "config": {"alpha": 0.5, "mode": "a-b"}}
+{"format": "configuration.json/1", "config": {"alpha": 0.5, "mode": "c.d"}}
+{"format": "configuration.json/1", "config": {"alpha": 1.0, "mode": "a-b"}}
+{"format": "configuration.json/1", "config": {"alpha": 1.5, "mode": "a-b"}}
 END
 check "all configurations as JSON lines" \
     all "exits 0" err_empty same_as_expected
