@@ -41,7 +41,7 @@ static void print_help(FILE *to)
     fputs("\n"
           "for every command:\n"
           "  -h, --help  how it is used, with examples\n"
-          "  --json      results as JSON on standard output (capture, run and\n"
+          "  --json      results as JSON on standard output (run and\n"
           "              completion have none)\n"
           "  --no-color  no colours (also: NO_COLOR in the environment)\n"
           "  --wide      tables with all columns, however wide\n"

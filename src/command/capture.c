@@ -14,6 +14,7 @@
 #include "capture/capture.h"
 #include "command/capture_list.h"
 #include "command/draft.h"
+#include "command/json.h"
 #include "command/preload.h"
 #include "target/target.h"
 
@@ -40,6 +41,8 @@ static const char help[] =
     "                  tells outputs from in-outs, and how far results vary\n"
     "  --propose       parameters get the values to try, and not as a comment\n"
     "  --list          capture nothing; show the kernels by their time\n"
+    "  --json          as JSON: the last line of standard output, after what\n"
+    "                  the program prints\n"
     "\n"
     "exit status: the program's; 128 and its number where a signal ended it\n"
     "\n"
@@ -53,14 +56,17 @@ struct job {
     struct shmt_command_repeats kernels;
     int64_t skip, count;
     const char *bytes, *output;
-    bool list, propose, rerun;
+    bool list, propose, rerun, json;
     struct shmt_arena *arena;
     struct shmt_scratch raw;       /* what the library writes into */
     const char *const *program;
     int ended;                     /* as waitpid says it */
+    const char *notes;             /* of the library: what it left out */
     struct written {
         struct shmt_draft *draft;
         const char *path;          /* of its folder */
+        const char *again;         /* what making it again has shown; NULL:
+                                      it was not */
     } *written;
     size_t written_count, written_room;
 };
@@ -178,7 +184,7 @@ static enum shmtune_status keep(struct job *job, struct shmt_draft *draft,
     if (draft == NULL || !shmt_array_reserve(&job->written, &job->written_room,
                             job->written_count + 1, sizeof *job->written))
         return shmt_error_memory(err);
-    job->written[job->written_count++] = (struct written){draft, NULL};
+    job->written[job->written_count++] = (struct written){.draft = draft};
     draft->arena = job->arena;
     draft->propose = job->propose;
     return SHMTUNE_OK;
@@ -314,9 +320,18 @@ static enum shmtune_status fit_all(struct job *job, struct shmt_error *err)
 
 /* -- again ---------------------------------------------------------------- */
 
+static enum shmtune_status tell_again(struct job *job,
+                                      struct written *written,
+                                      const char *text, struct shmt_error *err)
+{
+    written->again = shmt_arena_copy(job->arena, text, strlen(text));
+    return written->again == NULL ? shmt_error_memory(err)
+                                  : tell(job, ": ", written->path, text);
+}
+
 /* What was found of it is said, and stands in its spec. */
 static enum shmtune_status keep_rerun(struct job *job,
-                                      const struct written *written,
+                                      struct written *written,
                                       struct shmt_error *err)
 {
     struct shmt_text text = {0};
@@ -325,8 +340,23 @@ static enum shmtune_status keep_rerun(struct job *job,
 
     if (status == SHMTUNE_OK) {
         shmt_draft_tell_rerun(written->draft, &text);
-        status = tell(job, "", written->path, shmt_text_string(&text));
+        status = tell_again(job, written, shmt_text_string(&text), err);
     }
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status tell_why_not(struct job *job,
+                                        struct written *written,
+                                        const char *why,
+                                        struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    shmt_text_addf(&text, "not made again, so that roles and tolerances are "
+                   "guesses: %s", why);
+    status = tell_again(job, written, shmt_text_string(&text), err);
     shmt_text_free(&text);
     return status;
 }
@@ -343,7 +373,7 @@ static enum shmtune_status rerun_all(struct job *job, struct shmt_error *err)
         return shmt_error_memory(err);
     shmt_command_catch_signals();
     for (size_t k = 0; status == SHMTUNE_OK && k < job->written_count; k++) {
-        const struct written *written = &job->written[k];
+        struct written *written = &job->written[k];
         struct shmt_error why = {0};
 
         if (written->draft->code == NULL)
@@ -354,13 +384,47 @@ static enum shmtune_status rerun_all(struct job *job, struct shmt_error *err)
             status = keep_rerun(job, written, err);
             continue;
         }
-        status = tell(job, ": not made again, so that roles and tolerances "
-                      "are guesses: ", written->path, why.text);
+        status = tell_why_not(job, written, why.text, err);
         if (why.status != SHMTUNE_WRONG_RESULT &&
             why.status != SHMTUNE_INVALID_FILE)
             break;
     }
     return status;
+}
+
+/* -- JSON ----------------------------------------------------------------- */
+
+static json_t *lines_json(const char *text)
+{
+    json_t *const lines = json_array();
+    const char *end;
+
+    for (; (end = strchr(text, '\n')) != NULL; text = end + 1) {
+        char line[1024];
+
+        snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+        json_array_append_new(lines, shmt_json_text(line));
+    }
+    return lines;
+}
+
+static enum shmtune_status print_json(const struct job *job,
+                                      struct shmt_error *err)
+{
+    json_t *const launches = json_array();
+
+    for (size_t k = 0; k < job->written_count; k++) {
+        const struct written *one = &job->written[k];
+
+        json_array_append_new(launches, shmt_json_object(
+            "kernel", shmt_json_text(one->draft->name),
+            "symbol", shmt_json_text(one->draft->symbol),
+            "folder", shmt_json_text(one->path),
+            "source", json_boolean(one->draft->code != NULL),
+            "again", shmt_json_text(one->again), NULL));
+    }
+    return shmt_json_print("capture", shmt_json_object(
+        "launches", launches, "notes", lines_json(job->notes), NULL), err);
 }
 
 /* -- the run -------------------------------------------------------------- */
@@ -375,10 +439,11 @@ static enum shmtune_status run_program(struct job *job,
         status = shmt_program_run_own(job->program, env, &job->ended, err);
     if (status == SHMTUNE_OK)
         status = shmt_preload_tell_notes(job->call, job->arena,
-                                         job->raw.folder, err);
+                                         job->raw.folder, &job->notes, err);
     if (status == SHMTUNE_OK && job->list)
-        return shmt_command_list_captured(job->call, job->arena,
-                                          job->raw.folder, err);
+        return shmt_command_list_captured(
+            &(struct shmt_command_captured){job->call, job->arena,
+                                            job->raw.folder, job->json}, err);
     if (status == SHMTUNE_OK)
         status = draft_all(job, err);
     if (status == SHMTUNE_OK)
@@ -388,7 +453,7 @@ static enum shmtune_status run_program(struct job *job,
     if (status == SHMTUNE_OK && job->written_count == 0)
         status = tell(job, "", "", "no launch was captured; `shmtune capture "
                       "--list` shows the kernels that the program launches");
-    return status;
+    return status == SHMTUNE_OK && job->json ? print_json(job, err) : status;
 }
 
 static enum shmtune_status prepare(struct job *job, struct shmt_error *err)
@@ -422,12 +487,14 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"propose", 0, SHMT_OPTION_FLAG, &job.propose, 0, 0},
         {"rerun", 0, SHMT_OPTION_FLAG, &job.rerun, 0, 0},
         {"list", 0, SHMT_OPTION_FLAG, &job.list, 0, 0},
+        {"json", 0, SHMT_OPTION_FLAG, &job.json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
     int rest;
     enum shmtune_status status =
         shmt_command_options(call, options, &rest, err);
 
+    shmt_json_one_line();
     if (status != SHMTUNE_OK)
         return status;
     if (rest == 0)

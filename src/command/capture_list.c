@@ -12,6 +12,7 @@
 #include "capture/capture.h"
 #include "command/capture_list.h"
 #include "command/draft.h"
+#include "command/json.h"
 
 struct sum {
     unsigned long long timed;
@@ -134,6 +135,11 @@ static enum shmtune_status read_all(struct kernels *kernels,
     return status;
 }
 
+static bool is_of_first(const struct kernel *one)
+{
+    return one->others.timed == 0 && one->first.timed > 0;
+}
+
 static void add_row(struct shmt_table *table, struct shmt_arena *arena,
                     const struct kernel *one, double all_ms)
 {
@@ -150,26 +156,64 @@ static void add_row(struct shmt_table *table, struct shmt_arena *arena,
     shmt_table_add(table, "%u x %u x %u", one->block[0], one->block[1],
                    one->block[2]);
     shmt_table_add(table, "%s%s%s", name == NULL ? one->name : name,
-                   one->others.timed == 0 && one->first.timed > 0
-                       ? " (its first launches only)" : "",
+                   is_of_first(one) ? " (its first launches only)" : "",
                    one->in_graphs > 0 ? " (also in graphs, not timed)" : "");
 }
 
-enum shmtune_status shmt_command_list_captured(
-    const struct shmt_command_call *call, struct shmt_arena *arena,
-    const char *folder, struct shmt_error *err)
+static json_t *three(const unsigned of[3])
 {
+    json_t *const list = json_array();
+
+    for (size_t k = 0; k < 3; k++)
+        json_array_append_new(list, json_integer(of[k]));
+    return list;
+}
+
+static enum shmtune_status print_json(const struct kernels *kernels,
+                                      struct shmt_error *err)
+{
+    json_t *const list = json_array();
+
+    for (size_t k = 0; k < kernels->count; k++) {
+        const struct kernel *one = &kernels->items[k];
+        const char *name = shmt_draft_plain_name(kernels->arena, one->name);
+        const unsigned long long seen = one->launches - one->in_graphs;
+
+        json_array_append_new(list, shmt_json_object(
+            "kernel", shmt_json_text(name == NULL ? one->name : name),
+            "symbol", shmt_json_text(one->name),
+            "ms", shmt_json_real(one->ms),
+            "launches", shmt_json_count(one->launches),
+            "in_graphs", shmt_json_count(one->in_graphs),
+            "us_each", seen == 0 ? json_null()
+                                 : shmt_json_real(1e3 * one->ms /
+                                                  (double)seen),
+            "first_only", json_boolean(is_of_first(one)),
+            "last_grid", three(one->grid),
+            "last_block", three(one->block), NULL));
+    }
+    return shmt_json_print("kernels", shmt_json_object("kernels", list, NULL),
+                           err);
+}
+
+enum shmtune_status
+shmt_command_list_captured(const struct shmt_command_captured *captured,
+                           struct shmt_error *err)
+{
+    const struct shmt_command_call *const call = captured->call;
+    struct shmt_arena *const arena = captured->arena;
     struct kernels kernels = {.arena = arena};
     struct shmt_table table = {
         .titles = ">share|>ms|>launches|>us each|>last grid|>last block|"
                   "kernel"};
     struct shmt_text text = {0};
     double all_ms = 0;
-    const enum shmtune_status status = read_all(&kernels, folder, err);
+    const enum shmtune_status status = read_all(&kernels, captured->folder,
+                                                 err);
 
     if (status != SHMTUNE_OK)
         return status;
-    if (kernels.count == 0) {
+    if (kernels.count == 0 && !captured->json) {
         if (!call->quiet)
             shmt_command_tell("", "the program launched no kernel that could "
                               "be seen");
@@ -179,7 +223,10 @@ enum shmtune_status shmt_command_list_captured(
         set_time(&kernels.items[k]);
         all_ms += kernels.items[k].ms;
     }
-    qsort(kernels.items, kernels.count, sizeof *kernels.items, by_time);
+    if (kernels.count > 0)
+        qsort(kernels.items, kernels.count, sizeof *kernels.items, by_time);
+    if (captured->json)
+        return print_json(&kernels, err);
     for (size_t k = 0; k < kernels.count; k++)
         add_row(&table, arena, &kernels.items[k], all_ms);
     shmt_table_end(&table, call, &text);

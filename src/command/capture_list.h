@@ -7,10 +7,17 @@
 
 #include "command/command.h"
 
-/* The kernels whose times the library has written into the folder, those that
- * take longest first. */
-enum shmtune_status shmt_command_list_captured(
-    const struct shmt_command_call *call, struct shmt_arena *arena,
-    const char *folder, struct shmt_error *err);
+struct shmt_command_captured {
+    const struct shmt_command_call *call;
+    struct shmt_arena *arena;
+    const char *folder;            /* where the library has written */
+    bool json;
+};
+
+/* The kernels whose times the library has written, those that take longest
+ * first. */
+enum shmtune_status
+shmt_command_list_captured(const struct shmt_command_captured *captured,
+                           struct shmt_error *err);
 
 #endif

@@ -267,7 +267,7 @@ void shmt_draft_tell_rerun(const struct shmt_draft *draft,
 {
     bool same = true;
 
-    shmt_text_add(text, ": made again");
+    shmt_text_add(text, "made again");
     for (size_t k = 0; k < draft->memory_count; k++) {
         const struct shmt_draft_memory *one = &draft->memories[k];
 

@@ -193,6 +193,12 @@ json_t *shmt_json_device(const struct shmtune_device *device)
 
 /* Set when a document was printed: standard output holds one document only. */
 static bool printed;
+static bool one_line;
+
+void shmt_json_one_line(void)
+{
+    one_line = true;
+}
 
 bool shmt_json_incomplete(void)
 {
@@ -249,7 +255,8 @@ static char *dump(const char *name, json_t *root)
     whole = shmt_json_object("format",
                              shmt_json_text(shmt_text_string(&format)), NULL);
     cut |= json_object_update(whole, root) != 0;
-    text = json_dumps(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    text = json_dumps(whole, (one_line ? 0 : JSON_INDENT(2)) |
+                                 JSON_REAL_PRECISION(9));
     json_decref(whole);
     shmt_text_free(&format);
     return text;
@@ -269,6 +276,8 @@ enum shmtune_status shmt_json_print(const char *name, json_t *root,
         return shmt_error_memory(err);
     }
     printed = true;
+    if (one_line)
+        putc('\n', stdout);
     written = fputs(text, stdout) >= 0 && putc('\n', stdout) != EOF;
     free(text);
     return written ? SHMTUNE_OK

@@ -49,6 +49,10 @@ bool shmt_json_incomplete(void);
  * speaks of one, as FILE:LINE:COLUMN. */
 void shmt_json_add_place(json_t *object, const char *message);
 
+/* From now on what is printed is one line, the last of standard output, on
+ * which a program may have left a line without its end. */
+void shmt_json_one_line(void);
+
 /* Prints the members of `root` to standard output, behind "format":
  * "NAME.json/1" (docs/output.schema.json), and gives it back.
  * SHMTUNE_NO_MEMORY when it is NULL or incomplete; nothing is printed then. */

@@ -103,7 +103,7 @@ void shmt_preload_note(const struct shmt_command_call *call,
 
 enum shmtune_status shmt_preload_tell_notes(
     const struct shmt_command_call *call, struct shmt_arena *arena,
-    const char *folder, struct shmt_error *err)
+    const char *folder, const char **out, struct shmt_error *err)
 {
     const char *path = shmt_path_join(arena, folder, SHMT_CAPTURE_NOTES);
     const char *data, *end;
@@ -113,6 +113,7 @@ enum shmtune_status shmt_preload_tell_notes(
                      : shmt_path_read(arena, path, 16 << 20, &data, &size,
                                       err);
 
+    *out = status == SHMTUNE_OK ? data : "";
     if (status == SHMTUNE_NOT_FOUND)
         return SHMTUNE_OK;
     for (; status == SHMTUNE_OK && (end = strchr(data, '\n')) != NULL;

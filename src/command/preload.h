@@ -22,10 +22,11 @@ const char *shmt_preload_setting(struct shmt_arena *arena, const char *name,
 void shmt_preload_note(const struct shmt_command_call *call,
                        const char *line);
 
-/* Says what the library has noted in the folder. */
+/* Says what the library has noted in the folder; all lines of it are in `*out`,
+ * "" of none, in the arena. */
 enum shmtune_status shmt_preload_tell_notes(
     const struct shmt_command_call *call, struct shmt_arena *arena,
-    const char *folder, struct shmt_error *err);
+    const char *folder, const char **out, struct shmt_error *err);
 
 /* What waitpid said, as the exit status of the command. */
 enum shmtune_status shmt_preload_status(int ended, struct shmt_error *err);

@@ -54,6 +54,7 @@ struct job {
     struct shmt_scratch raw;
     struct shmt_text plan;
     size_t launches;               /* in the plan */
+    const char *notes;             /* of the library */
     int ended;
 };
 
@@ -431,7 +432,7 @@ static enum shmtune_status run_program(struct job *job,
             (const char *const *)job->call->words, env, &job->ended, err);
     if (status == SHMTUNE_OK)
         status = shmt_preload_tell_notes(job->call, job->arena,
-                                         job->raw.folder, err);
+                                         job->raw.folder, &job->notes, err);
     return status;
 }
 

@@ -264,6 +264,19 @@ run capture --list -- "$fake/application" opened load launch launch sum
 check "a list has the kernels by the time they take" all "exits 0" \
     "out_has '^sum [0-9]'" \
     "out_has '^100.0 %  *0.512  *2  *256.00  *4 x 1 x 1  *256 x 1 x 1  *blend$'"
+run capture --list --json -- "$fake/application" opened load launch launch sum
+check "as a document, its times are numbers" all "exits 0" \
+    "out_has '^sum [0-9]'" "tail -n 1 out >last" \
+    "grep -q '{\"kernel\": \"blend\", \"symbol\": .*\"ms\": 0.512, ' last" \
+    "grep -q '\"launches\": 2, \"in_graphs\": 0, \"us_each\": 256.0, ' last" \
+    "grep -q '\"last_grid\": \[4, 1, 1\], \"last_block\": \[256, 1, 1\]' last" \
+    "\"$build/tests/support/holds\" \"$source/docs/output.schema.json\" last"
+run capture --json -o document -- "$fake/application" opened load launch sum
+check "what was captured as a document" all "exits 0" \
+    "out_has '^sum [0-9]'" "tail -n 1 out >last" \
+    "grep -q '\"folder\": \".*/document/blend-1\", \"source\": true' last" \
+    "grep -q '\"again\": \"[mn]' last" \
+    "\"$build/tests/support/holds\" \"$source/docs/output.schema.json\" last"
 for way in "" 1; do
     [ -z "$way" ] || export BETWEEN_OPENED=1
     LD_PRELOAD=$fake/between

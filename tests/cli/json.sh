@@ -54,12 +54,12 @@ run init "$folder/scale.cu" --entry scale -o - --json
 check "init: not both on standard output" all 'exits 1' 'out_has "error.json/1"'
 run --help
 check "the help names the commands that have no --json" \
-    out_has "completion have none"
+    out_has "(run and\$"
 # The first unknown option is told, and nothing is run.
 for verb in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$folder/out"); do
     run "$verb" --json --nothing-such
     case $verb in
-    capture | run | completion) unknown=json ;;
+    run | completion) unknown=json ;;
     *) unknown=nothing-such ;;
     esac
     check "the first unknown option of $verb is --$unknown" \
@@ -72,6 +72,30 @@ if has_nvrtc; then
 else
     skip "inspect" "no NVRTC here"
 fi
+
+# What a program prints comes first; its line may lack an end.
+is_last() { # NAME: the last line of the output is a document of that format
+    tail -n 1 "$folder/out" >"$folder/last" &&
+        grep -q "^{\"format\": \"$1.json/1\", " "$folder/last" &&
+        "$build/tests/support/holds" "$schema" "$folder/last"
+}
+for what in --list "-o $folder/taken"; do
+    case $what in
+    --list) name=kernels ;;
+    *) name=capture ;;
+    esac
+    # shellcheck disable=SC2086
+    run capture --json $what -- sh -c 'printf "{\n[1] no end"; exit 3'
+    check "$name: capture, behind what the program printed" all "exits 3" \
+        "out_has '^\[1\] no end$'" "is_last $name"
+    run capture --json "${what%% *}"
+    check "$name: an error is the last line as well" all "exits 1" \
+        "is_last error"
+    # shellcheck disable=SC2086
+    run capture --json $what -- "$folder/no-such-program"
+    check "$name: and of a program that is not there" all "exits 5" \
+        "is_last error"
+done
 
 # -- failures ------------------------------------------------------------------
 is error show "$folder/nothing.yaml"
