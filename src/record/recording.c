@@ -6,6 +6,7 @@
  */
 #include "record/recording.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -27,11 +28,22 @@ bool shmt_recording_is_file(const char *word)
            ends_in(word, ".gz");
 }
 
+/* Whether a word of the name ends between two characters. */
+static bool is_between(char one, char other)
+{
+    return !isalnum((unsigned char)one) || !isalnum((unsigned char)other);
+}
+
+/* Of whole words: "h100" is a part of "sm_90-nvidia-h100", "h10" is none. */
 static bool has_part(const char *name, const char *part)
 {
     const size_t length = strlen(part);
-    for (; *name != '\0'; name++)
-        if (strncasecmp(name, part, length) == 0)
+
+    for (const char *at = name; *at != '\0'; at++)
+        if (strncasecmp(at, part, length) == 0 &&
+            (length == 0 ||
+             ((at == name || is_between(at[-1], at[0])) &&
+              is_between(at[length - 1], at[length]))))
             return true;
     return false;
 }

@@ -18,9 +18,10 @@ struct shmt_recording_places {
 };
 
 /* `word` is a file (it has a '/' or ends in .journal or .gz), or a part of the
- * names of recordings ("h100"), upper or lower case.  Then the result is every
- * match in the first folder that has one, sorted.  SHMTUNE_NO_DEVICE when
- * nothing matches; the message names the recordings there are. */
+ * names of recordings ("h100"), whole words of it in upper or lower case.  Then
+ * the result is every match in the first folder that has one, sorted.
+ * SHMTUNE_NO_DEVICE when nothing matches; the message names the recordings
+ * there are. */
 enum shmtune_status
 shmt_recording_find(struct shmt_arena *arena,
                     const struct shmt_recording_places *places,

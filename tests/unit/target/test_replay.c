@@ -289,6 +289,15 @@ static void finds_recordings(void)
                                   &count, &err), SHMTUNE_NO_DEVICE);
     CHECK_HAS(err.text, "sm_80-a100.64.journal.gz");
     CHECK_HAS(err.text, "v100");
+    CHECK_INT(shmt_recording_find(arena, &places, "toy", "h10", &paths,
+                                  &count, &err), SHMTUNE_NO_DEVICE);
+    CHECK_HAS(err.text, "sm_90-h100.64.journal.gz");
+    CHECK_INT(shmt_recording_find(arena, &places, "toy", "90-h100.64", &paths,
+                                  &count, &err), SHMTUNE_OK);
+    CHECK_INT(count, 1);
+    CHECK_INT(shmt_recording_find(arena, &places, "toy", "", &paths,
+                                  &count, &err), SHMTUNE_OK);
+    CHECK_INT(count, 3);
     CHECK_INT(shmt_recording_find(arena, &places, "other", "h100", &paths,
                                   &count, &err), SHMTUNE_NO_DEVICE);
     CHECK_INT(shmt_recording_find(arena, &places, "toy", "./x.journal",
