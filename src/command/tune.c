@@ -7,7 +7,6 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -329,6 +328,46 @@ static enum shmtune_status add_recorded(struct job *job,
     return status == SHMTUNE_OK ? add_kernel(job, job->named[0], err) : status;
 }
 
+/* Adds the devices that a kernel is recorded on: their files up to the size. */
+static void add_recorded_on(const struct shmt_command_device *device,
+                            const char *kernel, struct shmt_text *names)
+{
+    const char *const *paths;
+    size_t count = 0;
+
+    if (shmt_recording_find(device->arena, &device->places, kernel, "",
+                            &paths, &count, NULL) != SHMTUNE_OK)
+        return;
+    for (size_t k = 0; k < count; k++) {
+        const char *const name = strrchr(paths[k], '/') + 1;
+        const size_t length = strcspn(name, ".");
+        char one[128];
+
+        snprintf(one, sizeof one, "%.*s", (int)length, name);
+        if (strstr(shmt_text_string(names), one) == NULL)
+            shmt_text_addf(names, "%s%s", names->length > 0 ? ", " : "", one);
+    }
+}
+
+static enum shmtune_status
+refuse_recording(const struct shmt_command_device *device,
+                 struct shmt_error *err)
+{
+    const struct shmt_catalogue *const all = device->catalogue;
+    struct shmt_text names = {0};
+
+    for (size_t k = 0; k < all->kernel_count; k++)
+        add_recorded_on(device, all->kernels[k].kernel->name, &names);
+    shmt_error_set(err, SHMTUNE_NO_DEVICE,
+                   "no built-in kernel has a recording that matches \"%s\", "
+                   "whole words of a name; %s%.512s; see `shmtune list`",
+                   device->replayed,
+                   names.length > 0 ? "there are those of " : "there is none",
+                   shmt_text_string(&names));
+    shmt_text_free(&names);
+    return SHMTUNE_NO_DEVICE;
+}
+
 static enum shmtune_status add_all(struct job *job, struct shmt_error *err)
 {
     const struct shmt_command_device *const device = &job->work.device;
@@ -346,10 +385,7 @@ static enum shmtune_status add_all(struct job *job, struct shmt_error *err)
     if (status != SHMTUNE_OK || job->work.kernel_count > 0)
         return status;
     if (device->replayed != NULL)
-        return shmt_error_set(err, SHMTUNE_NO_DEVICE,
-                              "no built-in kernel has a recording that "
-                              "matches \"%s\"; `shmtune list` shows those "
-                              "there are", device->replayed);
+        return refuse_recording(device, err);
     return shmt_error_set(err, SHMTUNE_NOT_FOUND, "no built-in kernels are "
                           "found; see `shmtune doctor`");
 }
@@ -383,76 +419,6 @@ static enum shmtune_status add_words(struct job *job, struct shmt_error *err)
                                 "problems is one of these kernels",
                                 job->work.wanted.path);
     return status;
-}
-
-static size_t count_models(const struct shmt_command_device *device)
-{
-    size_t most = 0;
-
-    for (size_t k = 0; k < device->gpu_count; k++)
-        most = device->gpus[k].model > most ? device->gpus[k].model : most;
-    return most + 1;
-}
-
-static void add_place(const struct shmt_command_device *device,
-                      struct shmt_text *text)
-{
-    if (device->replayed != NULL)
-        shmt_text_addf(text, "the recorded device %s", device->replayed);
-    else if (device->far.on != NULL && device->gpu_count > 1)
-        shmt_text_addf(text, "up to %zu GPUs behind '%s'", device->gpu_count,
-                       device->far.on);
-    else if (device->far.on != NULL)
-        shmt_text_addf(text, "the GPU behind '%s'", device->far.on);
-    else if (device->gpu_count > 1)
-        shmt_text_addf(text, "%zu GPUs", device->gpu_count);
-    else
-        shmt_text_addf(text, "GPU %s", device->gpus[0].word);
-}
-
-/* Their time is not the budget's, but a total has them. */
-static void add_answers(const struct shmt_command_work *work,
-                        struct shmt_text *text)
-{
-    double longest_s = 0;
-
-    for (size_t k = 0; k < work->kernel_count; k++)
-        if (work->kernels[k].kernel->answer.word_count > 0)
-            longest_s = fmax(longest_s,
-                             work->kernels[k].kernel->answer.timeout_s);
-    if (longest_s > 0 && isfinite(work->budget.seconds) &&
-        isinf(work->budget.total_s))
-        shmt_text_addf(text, ", and before that what the program of `answer` "
-                             "takes, at most %.3g s each", longest_s);
-}
-
-/* Says what will be done, where, and how long it will take: "tuning 118
- * problems of 12 kernels on GPU 0: at most 9 min in all ...".  With a recorded
- * device it is not known yet how many problems there are. */
-static void tell_plan(struct shmt_command_work *work, size_t problems)
-{
-    const struct shmt_command_device *const device = &work->device;
-    const size_t kernels = work->kernel_count / count_models(device);
-    struct shmt_text text = {0};
-
-    shmt_text_add(&text, "tuning ");
-    if (problems > 0)
-        shmt_text_addf(&text, "%zu problem%s of ", problems,
-                       shmt_text_plural(problems));
-    shmt_text_addf(&text, "%zu kernel%s on ", kernels,
-                   shmt_text_plural(kernels));
-    add_place(device, &text);
-    shmt_text_add(&text, ": ");
-    shmt_command_budget_tell(&work->budget, &text);
-    if (device->replayed == NULL)
-        add_answers(work, &text);
-    if (device->replayed != NULL)
-        shmt_text_add(&text, ", in its own time, which takes a second or so "
-                             "for each problem here");
-    shmt_text_addf(&text, "; tunings and journals go to %s",
-                   work->options.output);
-    shmt_display_notice(&work->display, shmt_text_string(&text));
-    shmt_text_free(&text);
 }
 
 /* With -v it is said what the page cost. */
@@ -533,7 +499,7 @@ static enum shmtune_status tune_words(struct job *job, int count,
                                      : add_all(job, err);
     if (status != SHMTUNE_OK)
         return status;
-    problems *= count_models(&work->device);
+    problems *= shmt_command_work_models(work);
     /* With a recorded device it is not known yet which of them it has. */
     work->display.problems = live ? problems : 0;
     work->display.names_devices = work->sheet.names_devices =
@@ -557,7 +523,6 @@ static enum shmtune_status tune_words(struct job *job, int count,
         status = shmt_command_page_begin(&work->page, err);
     if (status != SHMTUNE_OK)
         return status;
-    tell_plan(work, work->display.problems);
     status = shmt_command_work_run(work, err);
     end_page(work);
     if (status == SHMTUNE_OK && work->wanted.left_out > 0 &&

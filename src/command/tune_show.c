@@ -218,8 +218,9 @@ static void add_effort(const struct shmt_target *target,
                    rate_of(outcome), 100 * busy_of(outcome));
 }
 
-/* "25.76 us (default 58.94 us; 25.57 us was the best of the search, 20 tie in
- * the finals and the tie rule chose)"; "..., which the finals timed again)". */
+/* "25.76 us (default 58.94 us; 25.57 us was the best of the search; 20 are
+ * equally fast: the tie rule chose this one)"; "..., which the finals timed
+ * again)". */
 static void add_winner(const struct shmt_tune_outcome *outcome,
                        struct shmt_text *text)
 {
@@ -243,8 +244,9 @@ static void add_winner(const struct shmt_tune_outcome *outcome,
         before = ", ";
     }
     if (outcome->tie_count > 1) {
-        shmt_text_addf(text, "%s%zu tie in the finals and the tie rule chose",
-                       before, outcome->tie_count);
+        shmt_text_addf(text, "%s%zu are equally fast: the tie rule chose this "
+                       "one", before[0] == ',' ? "; " : before,
+                       outcome->tie_count);
         before = ", ";
     } else if (before[0] == ',') {
         shmt_text_add(text, ", which the finals timed again");

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "command/tune_from.h"
+#include "command/tune_plan.h"
 #include "record/record.h"
 #include "target/target.h"
 
@@ -30,6 +31,16 @@ struct known {
 size_t shmt_command_work_devices(const struct shmt_command_work *work)
 {
     return work->device.replayed != NULL ? 1 : work->device.gpu_count;
+}
+
+size_t shmt_command_work_models(const struct shmt_command_work *work)
+{
+    size_t count = 1;
+
+    for (size_t k = 0; k < work->device.gpu_count; k++)
+        if (work->device.gpus[k].model >= count)
+            count = work->device.gpus[k].model + 1;
+    return count;
 }
 
 size_t shmt_command_work_together(const struct shmt_command_work *work)
@@ -112,16 +123,6 @@ static enum shmtune_status set_problems(struct shmt_command_work *work,
     return status;
 }
 
-static size_t count_models(const struct shmt_command_work *work)
-{
-    size_t count = 1;
-
-    for (size_t k = 0; k < work->device.gpu_count; k++)
-        if (work->device.gpus[k].model >= count)
-            count = work->device.gpus[k].model + 1;
-    return count;
-}
-
 /* What a search takes grows with the parameters and their values: by the
  * logarithm of all combinations. */
 static double weight_of(const struct shmt_kernel *kernel)
@@ -137,10 +138,10 @@ enum shmtune_status shmt_command_work_add(struct shmt_command_work *work,
                                           const struct shmt_kernel *kernel,
                                           struct shmt_error *err)
 {
+    const size_t models = shmt_command_work_models(work);
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t model = 0;
-         status == SHMTUNE_OK && model < count_models(work); model++) {
+    for (size_t model = 0; status == SHMTUNE_OK && model < models; model++) {
         struct known *const known =
             shmt_arena_alloc(work->arena, 1, sizeof *known);
         struct shmt_campaign_kernel *one;
@@ -326,6 +327,8 @@ static enum shmtune_status opened_kernel(void *context,
     struct known *const known = kernel->more;
     enum shmtune_status status = check_output(work, target, err);
 
+    if (status == SHMTUNE_OK)
+        shmt_command_plan_tell(work, target);
     if (status == SHMTUNE_OK && !known->is_ready)
         status = shmt_command_from_open(
             &(struct shmt_command_from){

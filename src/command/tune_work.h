@@ -54,6 +54,8 @@ struct shmt_command_work {
     size_t kernel_count, kernel_room;
     struct shmt_command_slot *slots;   /* of each lane */
     size_t slot_count;
+    bool is_told;                  /* what will be done, */
+    char told[256];                /* and of which device that was */
     struct shmt_error failure;     /* the failure that decides the exit
                                       status: the one that ended the run,
                                       else the first */
@@ -61,6 +63,8 @@ struct shmt_command_work {
 
 /* How many devices there are: a recorded one is one. */
 size_t shmt_command_work_devices(const struct shmt_command_work *work);
+/* How many models of devices there are; each has every kernel. */
+size_t shmt_command_work_models(const struct shmt_command_work *work);
 /* How many problems a device has at a time: a recorded one, or one of another
  * machine, one. */
 size_t shmt_command_work_together(const struct shmt_command_work *work);

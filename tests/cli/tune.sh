@@ -81,8 +81,8 @@ check "replays what is recorded under a name" all 'exits 0' \
     'out_has "n=4096 m=1"' 'out_has "n=65536 m=3"' \
     'err_has "of the recorded device"'
 check "it says at its start what it will do" all \
-    '[ "$(head -n 1 err | cut -d: -f2)" = " tuning 1 kernel on the recorded device h100" ]' \
-    'err_has "h100: as long as all candidates of each take (--budget), in its own time, .*; tunings and journals go to again$"'
+    '[ "$(head -n 1 err | cut -d: -f2)" = " tuning 1 kernel on the recorded device Pretended H100" ]' \
+    'err_has "H100: as long as all candidates of each take (--budget), in simulated time (here about one second for each problem); tunings and journals go to again$"'
 check "and the last line sums up" all \
     '[ "$(tail -n 1 err | cut -d: -f2)" = " tuned 2 problems of 1 kernel" ]' \
     'err_has "kernel: [0-9.]* to [0-9.]* times as fast as the default, [0-9.]* in the median; all files are in again; next: .shmtune show again/"'
@@ -105,6 +105,34 @@ run toy --device replay:h100 --strategy exhaustive --output again
 sed 's/.*BLOCK_X/BLOCK_X/' first >a
 sed 's/.*BLOCK_X/BLOCK_X/' "$folder/out" >b
 check "with the same winners" same a b
+run toy --device replay:h10 --output again3
+check "a part of a word is no name of a recording" all 'exits 6' \
+    "err_has 'of the kernel toy matches \"h10\"; there are $device.4096x1'" \
+    'err_lacks "tuning 1"' 'no_file again3'
+run --device replay:h10 --output again3
+check "nor where all are asked for; the names that there are" all 'exits 6' \
+    "err_has 'a recording that matches \"h10\", .*; there are those of '" \
+    "err_has 'those of .*$device'" 'err_lacks "tuning "'
+mkdir -p "$root/tunings/faults"
+run faults --device replay:h100 --output again3
+check "what is not recorded has no plan" all 'exits 6' \
+    'err_has "no recording of the kernel faults"' 'err_lacks "tuning 1"'
+rmdir "$root/tunings/faults"
+FAKE_WORKER_DEVICES=A run toy --device 5 --output again3
+check "nor a device that cannot be opened" all 'exits 6' \
+    'err_has "planted"' 'err_lacks "tuning 2"'
+cp "$root/kernels/toy.cu" "$root/kernels/toy2.cu"
+sed 's/^name: toy/name: toy2/; s/toy\.cu/toy2.cu/' "$root/kernels/toy.yaml" \
+    >"$root/kernels/toy2.yaml"
+mkdir "$root/tunings/toy2"
+gzip -dc "$root/tunings/toy/$device.4096x1.journal.gz" |
+    sed 's/Pretended H100/Pretended H200/; s/^kernel: toy$/kernel: toy2/' |
+    gzip -n >"$root/tunings/toy2/sm_90-pretended-h200.4096x1.journal.gz"
+run toy toy2 --device replay:sm_90 --budget 5 --output again3
+check "each device that is meant has its name" all 'exits 0' \
+    'err_has "tuning 2 kernels on the recorded device Pretended H100: "' \
+    'err_has "the recorded device of toy2 is Pretended H200$"'
+rm -r "$root/tunings/toy2" "$root/kernels/toy2".* again3
 run --device replay:h100 --strategy exhaustive --output again2
 check "with no kernel: those that have a recording" all 'exits 0' \
     'out_has "^toy"' 'err_lacks faults'
