@@ -271,15 +271,35 @@ const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
     return path;
 }
 
+/* What is behind the "./" and "../" that a path begins with.  The path of the
+ * current folder has no links, so each "../" takes a folder from its end. */
+static const char *climb(char *here, const char *path)
+{
+    for (;;) {
+        const size_t dots = strspn(path, ".");
+        char *last;
+
+        if (dots == 0 || dots > 2 || (path[dots] != '/' && path[dots] != '\0'))
+            return path;
+        path += dots + strspn(path + dots, "/");
+        last = strrchr(here, '/');
+        if (dots == 2)
+            last[last == here] = '\0';    /* the root's own slash stays */
+    }
+}
+
 const char *shmt_path_absolute(struct shmt_arena *arena, const char *path)
 {
     struct shmt_pack_place place;
     char here[4096];
+    const char *rest;
 
-    if (path[0] == '/' || shmt_pack_find(path, &place) ||
-        getcwd(here, sizeof here) == NULL)
+    if (path[0] == '/' || path[0] == '\0' || shmt_pack_find(path, &place) ||
+        getcwd(here, sizeof here) == NULL || here[0] != '/')
         return shmt_arena_copy(arena, path, strlen(path));
-    return shmt_path_join(arena, here, path);
+    rest = climb(here, path);
+    return rest[0] == '\0' ? shmt_arena_copy(arena, here, strlen(here))
+                           : shmt_path_join(arena, here, rest);
 }
 
 /* The last component is [*begin, *end); slashes at the end do not count. */

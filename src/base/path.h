@@ -84,7 +84,8 @@ enum shmtune_status shmt_path_make_folder(const char *path, unsigned mode,
 const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
                            const char *name);
 /* The absolute form of `path`, which stays right when the process changes its
- * current folder.  `path` itself when the current folder is not known. */
+ * current folder, without "./" and "../" that it begins with.  `path` itself
+ * when the current folder is not known. */
 const char *shmt_path_absolute(struct shmt_arena *arena, const char *path);
 /* The folder part, "." when there is none. */
 const char *shmt_path_folder(struct shmt_arena *arena, const char *path);

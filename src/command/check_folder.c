@@ -156,21 +156,30 @@ check_kernels(struct shmt_check *check, struct shmt_catalogue *catalogue,
                                 : status;
 }
 
-enum shmtune_status shmt_check_folder(struct shmt_check *check,
-                                      const char *folder,
-                                      struct shmt_error *err)
+static enum shmtune_status refuse_folder(const struct shmt_catalogue *catalogue,
+                                         const char *folder,
+                                         struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s%s",
+                          catalogue->notes[0],
+                          shmt_path_is_folder(folder)
+                              ? "; name the folder that holds these, or files"
+                              : "");
+}
+
+static enum shmtune_status check_all(struct shmt_check *check,
+                                     const char *folder,
+                                     struct shmt_error *err)
 {
     struct shmt_catalogue *catalogue = NULL;
     enum shmtune_status status =
         shmt_catalogue_open_folder(folder, &catalogue, err);
 
-    check->file = folder;
     if (status == SHMTUNE_OK && catalogue->unread != NULL)
         status = shmt_error_set(err, SHMTUNE_STORAGE, "%s",
                                 catalogue->unread);
     else if (status == SHMTUNE_OK && catalogue->folder_count == 0)
-        status = shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s",
-                                catalogue->notes[0]);
+        status = refuse_folder(catalogue, folder, err);
     for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->note_count &&
                        catalogue->refused_count == 0; k++)
         shmt_check_report(check, SHMT_CHECK_NOTE, "%s", catalogue->notes[k]);
@@ -179,8 +188,27 @@ enum shmtune_status shmt_check_folder(struct shmt_check *check,
     if (status == SHMTUNE_OK)
         status = shmt_check_binaries(check, catalogue, err);
     shmt_catalogue_close(catalogue);
+    return status;
+}
+
+/* Files in it are told by their absolute paths, and so is the folder. */
+enum shmtune_status shmt_check_folder(struct shmt_check *check,
+                                      const char *folder,
+                                      struct shmt_error *err)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *const whole =
+        arena == NULL ? NULL : shmt_path_absolute(arena, folder);
+    enum shmtune_status status;
+
+    check->file = whole;
+    status = whole == NULL ? shmt_error_memory(err)
+                           : check_all(check, folder, err);
+    check->file = whole == NULL ? folder : whole;
+    status = shmt_check_report_failure(check, status, err);
     check->file = folder;
-    return shmt_check_report_failure(check, status, err);
+    shmt_arena_free(arena);
+    return status;
 }
 
 /* -- a pack --------------------------------------------------------------- */

@@ -36,6 +36,15 @@ check "a folder, whose kernels are nowhere else" all 'exits 0' err_empty \
 mkdir -p "$folder/empty"
 of=$folder/empty found "one that has nothing" \
     '^wrong .*/empty: has neither a folder kernels nor a folder tunings'
+mkdir -p "$folder/empty/in"
+cd "$folder/empty/in" || exit 1
+of=../ found "by a path that climbs; it is told once, and clean" \
+    '^wrong   /[^ ]*/empty/*: has neither a folder kernels nor a folder tunings; name the folder that holds these, or files$'
+check "without the way there" all "out_lacks '[.][.]'" \
+    "[ \$(grep -o /empty '$folder/out' | wc -l) -eq 1 ]"
+run check --no-compile --json ..
+check "as JSON, too" all "exits 2" "out_has '\"file\": \"/[^ ]*/empty\"'"
+cd "$folder" || exit 1
 of=$folder/nowhere found "one that is not there" '^wrong .*nowhere'
 cp "$ship/kernels/scale.yaml" "$folder/spec"
 echo 'nonsense: 1' >>"$ship/kernels/scale.yaml"

@@ -428,6 +428,32 @@ static void names_are_taken_apart(void)
 }
 
 /* A process that was killed between writing a file and naming it. */
+static void absolute_paths_are_clean(void)
+{
+    const int before = open(".", O_RDONLY | O_DIRECTORY);
+    char here[4096];
+
+    CHECK(before >= 0 && mkdir(in_root("climb"), 0700) == 0 &&
+          chdir(in_root("climb")) == 0 &&
+          getcwd(here, sizeof here) != NULL);
+    CHECK_TEXT(shmt_path_absolute(arena, "."), here);
+    CHECK_TEXT(shmt_path_absolute(arena, "././/x/../y"),
+               shmt_path_join(arena, here, "x/../y"));
+    CHECK_TEXT(shmt_path_absolute(arena, ".x"),
+               shmt_path_join(arena, here, ".x"));
+    CHECK_TEXT(shmt_path_absolute(arena, ".../x"),
+               shmt_path_join(arena, here, ".../x"));
+    *strrchr(here, '/') = '\0';
+    CHECK_TEXT(shmt_path_absolute(arena, "..//./x"),
+               shmt_path_join(arena, here, "x"));
+    CHECK_TEXT(shmt_path_absolute(arena, ".."), here);
+    CHECK_TEXT(shmt_path_absolute(arena, "../../../../../../../../../x"), "/x");
+    CHECK_TEXT(shmt_path_absolute(arena, "../../../../../../../../.."), "/");
+    CHECK_TEXT(shmt_path_absolute(arena, "/a/../b"), "/a/../b");
+    CHECK(fchdir(before) == 0);
+    close(before);
+}
+
 static void make_temporary(const char *name, bool locked)
 {
     int ready[2];
@@ -623,6 +649,7 @@ int main(void)
     CHECK_RUN(folders_are_made);
     CHECK_RUN(why_a_folder_is_not_made);
     CHECK_RUN(names_are_taken_apart);
+    CHECK_RUN(absolute_paths_are_clean);
     CHECK_RUN(files_of_killed_processes_are_removed);
     CHECK_RUN(temporary_files_are_locked);
     CHECK_RUN(lists_are_sorted);
