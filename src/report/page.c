@@ -138,7 +138,7 @@ static void add_figure(struct shmt_text *out, const char *title,
 }
 
 struct sums {
-    double logs, best, tried, seconds;
+    double logs, best, tried, not_recorded, seconds;
     size_t gains, faster;
 };
 
@@ -151,6 +151,7 @@ static struct sums sum_up(const struct shmt_report *report)
         const double gain = shmt_report_gain(run);
 
         sums.tried += (double)run->tried;
+        sums.not_recorded += (double)run->not_recorded;
         if (run->tuned != NULL)
             sums.seconds += fmax(0, run->tuned->elapsed_s);
         if (gain <= 0)
@@ -178,6 +179,8 @@ static void add_summary(const struct shmt_report *report,
     shmt_text_addf(out, "%zu <span class=\"s\">of %zu</span></dd></div>\n",
                    sums.faster, sums.gains);
     add_figure(out, "candidates tried", false, sums.tried);
+    if (sums.not_recorded > 0)
+        add_figure(out, "candidates not recorded", false, sums.not_recorded);
     if (sums.seconds > 0) {
         shmt_text_add(out, "<div><dt>time of the searches</dt><dd>");
         shmt_text_addf(out, sums.seconds < 600 ? "%.0f s" : "%.0f min",

@@ -337,6 +337,11 @@ static void add_tried(const struct shmt_report_run *run,
         shmt_text_add(out, " of ");
         shmt_plot_add_count(out, run->space_count);
         shmt_text_add(out, " configurations were tried");
+        if (run->not_recorded > 0) {
+            shmt_text_add(out, ", ");
+            shmt_plot_add_count(out, run->not_recorded);
+            shmt_text_add(out, " more were not recorded,");
+        }
         if (tuned->elapsed_s >= 0)
             shmt_text_addf(out, " in %.1f s", tuned->elapsed_s);
         if (tuned->strategy != NULL && tuned->strategy[0] != '\0') {

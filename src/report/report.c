@@ -135,6 +135,17 @@ static enum shmtune_status name_problem(struct shmt_report *report,
     return run->problem == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
+/* What a recording has no answer for was not tried. */
+static void count_tried(struct shmt_report_run *run, uint64_t all,
+                        const uint64_t *verdicts)
+{
+    const uint64_t missing = verdicts[SHMT_VERDICT_NOT_RECORDED];
+
+    run->verdicts = verdicts;
+    run->not_recorded = missing < all ? missing : all;
+    run->tried = all - run->not_recorded;
+}
+
 static enum shmtune_status take_tuned(struct shmt_report *report,
                                       const struct shmt_tuning *tuning,
                                       const struct shmt_tuned *tuned,
@@ -160,9 +171,8 @@ static enum shmtune_status take_tuned(struct shmt_report *report,
     run->time_us = tuned->result.time_us;
     run->default_us = tuned->default_us;
     run->floor_us = tuned->floor_us;
-    run->tried = tuned->tried;
     run->space_count = tuned->space_count;
-    run->verdicts = tuned->verdicts;
+    count_tried(run, tuned->tried, tuned->verdicts);
     /* A tuning of other sources may have other dimensions. */
     if (kernel != NULL &&
         shmt_tuning_problem(kernel, tuned, problem, NULL) == SHMTUNE_OK)
@@ -225,9 +235,8 @@ shmt_report_add_journal(struct shmt_report *report, const char *path,
     run->usual = run->trail->usual != NULL ? run->trail->usual->result : NULL;
     run->time_us = run->best != NULL ? run->best->time_us : -1;
     run->default_us = run->usual != NULL ? run->usual->time_us : -1;
-    run->tried = run->trail->count;
     run->space_count = header->space_count;
-    run->verdicts = run->trail->verdicts;
+    count_tried(run, run->trail->count, run->trail->verdicts);
     status = find_figures(report, run, err);
     return status == SHMTUNE_OK ? name_problem(report, run, err) : status;
 }

@@ -36,6 +36,7 @@ struct shmt_report_run {
     double time_us, default_us, floor_us;
     struct shmt_kernel_work work;
     uint64_t tried, space_count;
+    uint64_t not_recorded;         /* not among those tried */
     const uint64_t *verdicts;      /* [SHMT_VERDICT_COUNT] */
 };
 

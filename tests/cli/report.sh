@@ -164,6 +164,15 @@ check "as JSON" all "exits 0" err_empty is_json \
 run -q report -o "$page" tunings
 check "quietly" all "exits 0" out_empty err_empty
 
+check "what was tried" all "grep -q '<dt>candidates tried</dt><dd>4<' report.html" \
+    "! grep -q 'not recorded' report.html"
+sed 's/verdicts: {ok: 35, wrong: 1}/verdicts: {ok: 5, not_recorded: 31}/' \
+    "$root/tunings/scale/t.yaml" >"$folder/sample.yaml"
+run report -o "$page" sample.yaml
+check "what a recording does not have was not tried" all "exits 0" \
+    "is_page '$page'" "page_has '<dt>candidates tried</dt><dd>25<'" \
+    "page_has '<dt>candidates not recorded</dt><dd>31<'" \
+    "page_has '5 of 36 configurations were tried, 31 more were not recorded, in 1.5 s'"
 sed 's/name: Test Device 3000/name: Other Device/' \
     "$root/tunings/scale/t.yaml" >"$folder/other.yaml"
 run report -o "$page" "$root/tunings" other.yaml
