@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """tune() on the fake driver."""
 import array
+import io
 import os
+from unittest import mock
 
 import shmtune
 from device import Case, Interface, text_of
@@ -29,6 +31,11 @@ def right(out, x, acc, *rest):
             "acc": array.array("i", [v + 1 for v in acc])}
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
 class Tune(Case):
     def tune(self, name, **more):
         given = {"parameters": PARAMETERS, "constraints": ["TILE <= 128"],
@@ -51,6 +58,21 @@ class Tune(Case):
         self.assertEqual(lines[0].split(), ["TILE", "COST", "time_us",
                                             "verdict"])
         self.assertIn("Fake device", str(tuned))
+
+    def test_width(self):
+        "what is printed is as wide as the terminal, and whole in a file"
+        tuned = self.tune("width", answer=right)
+        whole = str(tuned)
+        self.assertEqual(len(whole.splitlines()), 11)
+        for columns in (24, 40, 200):
+            with mock.patch.dict(os.environ, COLUMNS=str(columns)), \
+                    mock.patch("sys.stdout", Terminal()):
+                shown = str(tuned)
+            self.assertLessEqual(max(map(len, shown.splitlines())), columns)
+            self.assertEqual(shown == whole, columns == 200)
+            self.assertIn(shown.split()[:2], [whole.split()[:2]])
+            # Of a table that does not fit, each row has its configuration.
+            self.assertEqual(shown.count("TILE="), 10 if columns == 24 else 1)
 
     def test_kept(self):
         "the spec, the source and the data stay, and can be tuned again"

@@ -3,6 +3,9 @@
 writes a spec, runs the command, and gives back a table."""
 import os
 import re
+import shutil
+import sys
+import textwrap
 
 from . import _command
 from ._array import is_gpu_array, number_of, view_of
@@ -76,23 +79,33 @@ class Tuned:
         """The kernel, to be called with arrays, as it was tuned."""
         return open_folder(self.folder).kernel(self.name)
 
-    def table(self, rows=10):
-        """The first candidates as lines of text."""
+    def table(self, rows=10, width=None):
+        """The first candidates as lines of text, not longer than `width`: what
+        is too long for a line has the configuration below each row."""
         names = list(self.best) + ["time_us", "verdict"]
-        lines = [names] + [[_cell(row.get(n)) for n in names]
-                           for row in self.results[:rows]]
-        width = [max(map(len, column)) for column in zip(*lines)]
-        return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, width))
-                         for line in lines)
+        text = _columns(names, self.results[:rows])
+        if width is None or max(map(len, text)) <= width:
+            return "\n".join(text)
+        text = _columns(["time_us", "verdict"], self.results[:rows])
+        for k in range(len(text) - 1, 0, -1):
+            text[k + 1:k + 1] = _wrapped(_pairs(self.results[k - 1], self.best),
+                                         width, "    ")
+        return "\n".join(text)
 
-    def __str__(self):
+    def _text(self, width):
         gain = ("" if not self.default_us or not self.time_us else
                 ", the default %.2f us" % self.default_us)
-        return "%s on %s: %s\n%s" % (
-            self.name, self.device, " ".join("%s=%s" % pair
-                                             for pair in self.best.items())
-            + (": %.2f us" % self.time_us if self.time_us else "") + gain,
-            self.table())
+        head = "%s on %s: %s" % (
+            self.name, self.device, _pairs(self.best, self.best)
+            + (": %.2f us" % self.time_us if self.time_us else "") + gain)
+        if width is not None:
+            head = "\n  ".join(_wrapped(head, width - 2, ""))
+        return head + "\n" + self.table(width=width)
+
+    def __str__(self):
+        return self._text(shutil.get_terminal_size().columns
+                          if sys.stdout is not None and sys.stdout.isatty()
+                          else None)
 
     __repr__ = __str__
 
@@ -103,6 +116,24 @@ class Tuned:
         return "<table><tr>%s</tr>%s</table>" % (
             "".join("<th>%s</th>" % n for n in names),
             "".join("<tr>%s</tr>" % row for row in rows))
+
+
+def _columns(names, rows):
+    lines = [names] + [[_cell(row.get(n)) for n in names] for row in rows]
+    width = [max(map(len, column)) for column in zip(*lines)]
+    return ["  ".join(c.rjust(w) for c, w in zip(line, width))
+            for line in lines]
+
+
+def _pairs(row, names):
+    return " ".join("%s=%s" % (name, row.get(name, "")) for name in names)
+
+
+def _wrapped(text, width, indent):
+    """Lines broken at blanks; a word that is longer than one stays whole."""
+    return textwrap.wrap(text, max(width, 20), initial_indent=indent,
+                         subsequent_indent=indent, break_long_words=False,
+                         break_on_hyphens=False)
 
 
 def _cell(value):
