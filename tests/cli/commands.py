@@ -4,9 +4,9 @@
 
 usage: commands.py ROOT SHMTUNE
 
-Those of fenced sh blocks of the pages, of the examples of the manual page, and
-of `--help` of every verb.  Lines that go on are one command, and so is a loop;
-comments are left out.
+Those of fenced sh blocks of the pages, of indented blocks that look like some,
+of the examples of the manual page, and of `--help` of every verb.  Lines that go
+on are one command, and so is a loop; comments are left out.
 """
 import pathlib
 import re
@@ -34,7 +34,28 @@ def joined(lines):
         yield command.strip()
 
 
+# How a line of an indented block begins that is a command, and not a format.
+TYPED = re.compile(r"(\./|~/|[A-Z_]+=\S* |(autoreconf|bash|cc|cd|cmake|git|make|"
+                   r"meson|nvcc|pip|python3?|sh|sudo|tests/\S+) |"
+                   r"shmtune (?!(pack|cubins)/\d))")
+
+
+def of_indented(path):
+    """A block of four blanks behind an empty line, outside of fences."""
+    fenced, block, before = False, [], ""
+    for line in path.read_text().split("\n"):
+        fenced ^= line.lstrip().startswith("```")
+        if not fenced and line.startswith("    ") and (block or not before):
+            block.append(line.strip())
+        else:
+            if block and TYPED.match(block[0]):
+                yield from joined(block)
+            block = []
+        before = line.strip()
+
+
 def of_page(path):
+    yield from of_indented(path)
     inside, block, console = False, [], False
     for line in path.read_text().split("\n"):
         if not inside and re.fullmatch(r"\s*```(sh|console)", line):
