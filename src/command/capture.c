@@ -211,10 +211,10 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
         shmt_draft_options(draft);
         status = shmt_draft_find_kernel(draft, err);
     }
-    if (status == SHMTUNE_OK) {
-        shmt_draft_find_numbers(draft);
+    if (status == SHMTUNE_OK)
+        status = shmt_draft_find_numbers(draft, err);
+    if (status == SHMTUNE_OK)
         status = shmt_draft_write(draft, folder, err);
-    }
     if (status == SHMTUNE_OK)
         path = new_folder(job, draft->name);
     if (status == SHMTUNE_OK && path == NULL)

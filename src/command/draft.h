@@ -127,7 +127,8 @@ void shmt_draft_options(struct shmt_draft *draft);
 void shmt_draft_define(struct shmt_draft *draft, const char *definition);
 
 /* draft_parameters.c: finds what may be tuned, and writes `parameters`. */
-void shmt_draft_find_numbers(struct shmt_draft *draft);
+enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
+                                            struct shmt_error *err);
 void shmt_draft_parameters(const struct shmt_draft *draft,
                            struct shmt_text *text);
 /* The name of a parameter that is the number of blocks along the axis, which

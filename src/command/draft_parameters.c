@@ -254,27 +254,35 @@ static int64_t shared_bytes_of_ptx(const char *line)
 }
 
 /* Bytes of shared memory that arrays have in the kernel of this source that has
- * most, since all are compiled; 0: not known. */
-static int64_t shared_bytes(const struct shmt_draft *draft)
+ * most, since all are compiled; 0: not known, as of an image that is too
+ * large. */
+static enum shmtune_status shared_bytes(const struct shmt_draft *draft,
+                                        int64_t *out, struct shmt_error *err)
 {
     const char *end = draft->image == NULL ? NULL : strrchr(draft->image, '.');
     const char *path, *data;
+    enum shmtune_status status;
     uint64_t bytes;
     size_t size;
 
+    *out = 0;
     if (end == NULL)
-        return 0;
+        return SHMTUNE_OK;
     path = shmt_path_join(draft->arena,
                           shmt_path_folder(draft->arena, draft->path),
                           draft->image);
-    if (path == NULL || shmt_path_read(draft->arena, path, MOST_IMAGE, &data,
-                                       &size, NULL) != SHMTUNE_OK)
-        return 0;
-    if (strcmp(end, ".ptx") == 0)
-        return shared_bytes_of_ptx(data);
+    if (path == NULL)
+        return shmt_error_memory(err);
+    status = shmt_path_read(draft->arena, path, MOST_IMAGE, &data, &size, err);
+    if (status != SHMTUNE_OK)
+        return status == SHMTUNE_INVALID_FILE ? SHMTUNE_OK : status;
     bytes = strcmp(end, ".cubin") == 0 ? shmt_cubin_shared_bytes(data, size)
                                        : 0;
-    return bytes <= INT32_MAX ? (int64_t)bytes : 0;
+    if (strcmp(end, ".ptx") == 0)
+        *out = shared_bytes_of_ptx(data);
+    else if (bytes <= INT32_MAX)
+        *out = (int64_t)bytes;
+    return SHMTUNE_OK;
 }
 
 /* Threads of a block, as far as this extent of it goes. */
@@ -303,10 +311,14 @@ static void limit(const struct shmt_draft *draft, int64_t shared,
         one->most = SHARED_BYTES * one->value / shared;
 }
 
-void shmt_draft_find_numbers(struct shmt_draft *draft)
+enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
+                                            struct shmt_error *err)
 {
-    const int64_t shared = shared_bytes(draft);
+    int64_t shared;
+    const enum shmtune_status status = shared_bytes(draft, &shared, err);
 
+    if (status != SHMTUNE_OK)
+        return status;
     if (draft->code != NULL) {
         for (size_t k = 0; k < draft->text.macro_count; k++) {
             const struct shmt_source_macro *macro = &draft->text.macros[k];
@@ -322,6 +334,7 @@ void shmt_draft_find_numbers(struct shmt_draft *draft)
     add_blocks(draft);
     for (size_t k = 0; k < draft->number_count; k++)
         limit(draft, shared, &draft->numbers[k]);
+    return SHMTUNE_OK;
 }
 
 /* -- the text ------------------------------------------------------------- */
