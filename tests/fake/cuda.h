@@ -130,7 +130,7 @@ struct fake_function {
     const char *name;
     int registers;
     int shared_static;
-    bool launched;
+    atomic_bool launched;
 };
 
 /* A launch that has been checked; `stuck` is an error that every later call

@@ -230,6 +230,8 @@ static void note_shape(const struct fake_launch *launch)
 /* Another time than the kernel has by itself: by a plan, and loading. */
 static void change_cost(struct fake_launch *launch)
 {
+    struct fake_function *const function =
+        (struct fake_function *)(uintptr_t)launch->function;
     const char *plan = getenv("FAKE_CUDA_COST");
     static _Atomic(uint32_t) random = 1;
     char name[64];
@@ -244,9 +246,8 @@ static void change_cost(struct fake_launch *launch)
         launch->cost_us = us + us * percent / 100 *
                                    ((double)(random >> 16) / 32768 - 1);
     }
-    if (!((struct fake_function *)(uintptr_t)launch->function)->launched)
+    if (!atomic_exchange(&function->launched, true))
         launch->cost_us += (double)fake_number("FAKE_CUDA_LOADING", 0);
-    ((struct fake_function *)(uintptr_t)launch->function)->launched = true;
 }
 
 static CUresult run(struct fake_launch *launch)
