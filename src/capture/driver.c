@@ -47,6 +47,15 @@ const struct shmt_capture_driver *shmt_capture_driver(void)
     return missing == NULL ? &driver : NULL;
 }
 
+bool shmt_capture_in_graph(const struct shmt_capture_driver *table,
+                           CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+    return table->StreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+           status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 /* By an event, since the stream may itself wait for others. */
 bool shmt_capture_await(const struct shmt_capture_driver *table,
                         CUstream stream)

@@ -143,6 +143,10 @@ struct shmt_capture_driver {
 
 /* NULL: the driver lacks something that is needed, which a note says. */
 const struct shmt_capture_driver *shmt_capture_driver(void);
+/* Whether what is launched on the stream goes into a graph, or that cannot be
+ * told. */
+bool shmt_capture_in_graph(const struct shmt_capture_driver *driver,
+                           CUstream stream);
 
 /* Waits until what is in the stream by now is done.  false: it is not after
  * ten seconds, as where the host has to do something first. */

@@ -366,7 +366,6 @@ static struct loaded *loaded_of(struct plan *plan,
                                 const struct shmt_capture_launch *launch)
 {
     const struct shmt_capture_driver *driver = shmt_capture_driver();
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     struct loaded *made;
     CUcontext context;
@@ -377,8 +376,7 @@ static struct loaded *loaded_of(struct plan *plan,
         if (made->context == context && made->image == function->image)
             return made->function == NULL ? NULL : made;
     /* Nothing is loaded while something is captured into a graph. */
-    if (driver->StreamIsCapturing(launch->stream, &status) != CUDA_SUCCESS ||
-        status != CU_STREAM_CAPTURE_STATUS_NONE)
+    if (shmt_capture_in_graph(driver, launch->stream))
         return NULL;
     made = take_loaded(plan);
     if (made == NULL)

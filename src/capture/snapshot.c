@@ -413,11 +413,8 @@ static void leave(struct shmt_capture_snapshot *snapshot)
 static bool prepare(struct shmt_capture_snapshot *snapshot)
 {
     const struct shmt_capture_driver *driver = snapshot->driver;
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 
-    if (driver->StreamIsCapturing(snapshot->launch.stream, &status) !=
-            CUDA_SUCCESS ||
-        status != CU_STREAM_CAPTURE_STATUS_NONE)
+    if (shmt_capture_in_graph(driver, snapshot->launch.stream))
         return leave_out(snapshot, "it is captured into a graph");
     if (snapshot->launch.other != NULL)
         return leave_out(snapshot, snapshot->launch.other);

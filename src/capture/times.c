@@ -143,14 +143,12 @@ static bool is_first(CUfunction handle)
 static int begin(const struct shmt_capture_driver *driver,
                  const struct shmt_capture_launch *launch, size_t kernel)
 {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     struct timed *const pair = &pairs[next_pair];
 
     kernels[kernel].launches++;
     memcpy(kernels[kernel].grid, launch->grid, sizeof launch->grid);
     memcpy(kernels[kernel].block, launch->block, sizeof launch->block);
-    if (driver->StreamIsCapturing(launch->stream, &status) != CUDA_SUCCESS ||
-        status != CU_STREAM_CAPTURE_STATUS_NONE) {
+    if (shmt_capture_in_graph(driver, launch->stream)) {
         kernels[kernel].in_graphs++;
         return -1;
     }

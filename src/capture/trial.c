@@ -131,15 +131,6 @@ static bool read_done(const struct shmt_capture_driver *driver,
     return true;
 }
 
-static bool is_in_graph(const struct shmt_capture_driver *driver,
-                        CUstream stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-
-    return driver->StreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 static void enter(struct shmt_capture_trial *trial, const char *name)
 {
     if (trial->name != NULL)
@@ -166,7 +157,7 @@ static int take(const struct shmt_capture_driver *driver,
         decide(trial);
     else if (read && trial->launched < SHMT_CAPTURE_TRIAL_LAUNCHES &&
              atomic_load(&trial->verdict) == OPEN) {
-        if (is_in_graph(driver, stream))
+        if (shmt_capture_in_graph(driver, stream))
             trial->in_graph = true;
         else
             launch = (int)trial->launched++;
