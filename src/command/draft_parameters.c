@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command/draft.h"
@@ -215,44 +214,6 @@ const char *shmt_draft_propose_grid(struct shmt_draft *draft, int axis)
 
 /* -- how large it may become ---------------------------------------------- */
 
-/* In PTX an array `tile` of the kernel `scale` is _ZZ5scalePfE4tile: the length
- * of what is before the last E. */
-static size_t owner_length(const char *name, const char *end)
-{
-    size_t length = 0;
-
-    for (const char *at = name; at < end; at++)
-        if (*at == 'E')
-            length = (size_t)(at - name);
-    return length;
-}
-
-/* Those of one kernel stand one below the other. */
-static int64_t shared_bytes_of_ptx(const char *line)
-{
-    const char *owner = "";
-    int64_t bytes = 0, most = 0;
-    size_t length = 0;
-
-    while ((line = strstr(line, ".shared .align")) != NULL) {
-        const char *end = line + strcspn(line, "\n");
-        const char *open = memchr(line, '[', (size_t)(end - line));
-        const char *name = strstr(line, "_Z");
-
-        line = end;
-        if (open == NULL || name == NULL || name > open)
-            continue;
-        if (owner_length(name, open) != length ||
-            strncmp(name, owner, length) != 0)
-            bytes = 0;
-        owner = name;
-        length = owner_length(name, open);
-        bytes += atoi(open + 1);
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
 /* Bytes of shared memory that arrays have in the kernel of this source that has
  * most, since all are compiled; 0: not known, as of an image that is too
  * large. */
@@ -279,7 +240,7 @@ static enum shmtune_status shared_bytes(const struct shmt_draft *draft,
     bytes = strcmp(end, ".cubin") == 0 ? shmt_cubin_shared_bytes(data, size)
                                        : 0;
     if (strcmp(end, ".ptx") == 0)
-        *out = shared_bytes_of_ptx(data);
+        *out = shmt_ptx_shared_bytes(data);
     else if (bytes <= INT32_MAX)
         *out = (int64_t)bytes;
     return SHMTUNE_OK;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ptx: finds in the compiler's intermediate text whether a kernel uses dynamic
- * shared memory; its binary does not say so.  Called by command/check_launch.c.
+ * shared memory, which its binary does not say, and how much its arrays there
+ * take.  Called by check_launch.c and draft_parameters.c of command/.
  */
 #include "gpu/ptx.h"
 
@@ -119,4 +120,43 @@ bool shmt_ptx_shared(const char *ptx, const char *symbol, int64_t *least)
         look(ptx, ".func", NULL, name, (size_t)(end - name), &called);
     }
     return *least > 0 || called == 0;
+}
+
+/* An array `tile` of the kernel `scale` is _ZZ5scalePfE4tile: the length
+ * of what is before the last E. */
+static size_t owner_length(const char *name, const char *end)
+{
+    size_t length = 0;
+
+    for (const char *at = name; at < end; at++)
+        if (*at == 'E')
+            length = (size_t)(at - name);
+    return length;
+}
+
+/* Those of one kernel stand one below the other. */
+int64_t shmt_ptx_shared_bytes(const char *ptx)
+{
+    const char *line = ptx;
+    const char *owner = "";
+    int64_t bytes = 0, most = 0;
+    size_t length = 0;
+
+    while ((line = strstr(line, ".shared .align")) != NULL) {
+        const char *end = line + strcspn(line, "\n");
+        const char *open = memchr(line, '[', (size_t)(end - line));
+        const char *name = strstr(line, "_Z");
+
+        line = end;
+        if (open == NULL || name == NULL || name > open)
+            continue;
+        if (owner_length(name, open) != length ||
+            strncmp(name, owner, length) != 0)
+            bytes = 0;
+        owner = name;
+        length = owner_length(name, open);
+        bytes += atoi(open + 1);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
 }

@@ -14,4 +14,8 @@
  * such kernel, or a function that is not inlined uses some. */
 bool shmt_ptx_shared(const char *ptx, const char *symbol, int64_t *least);
 
+/* As shmt_cubin_shared_bytes: bytes that arrays in shared memory take, in the
+ * kernel of the text that has most; 0: none has one. */
+int64_t shmt_ptx_shared_bytes(const char *ptx);
+
 #endif

@@ -63,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_signature(&signature);
     if (shmt_ptx_shared(text, "scale", &least))
         FUZZ_HOLDS(least >= 0);
+    shmt_ptx_shared_bytes(text);
     free(text);
     shmt_arena_free(arena);
     return 0;
