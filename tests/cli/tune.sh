@@ -386,10 +386,13 @@ check "a wrong name is told before anything is tuned" all 'exits 1' \
 run toy faults --size m=1 --budget 5 --output early
 check "so is a size that one of them has not" all 'exits 1' \
     'no_file early' 'err_has "is not DIMENSION=NUMBER with a dimension of faults"'
+# A terminal of some rows has a line for each: of one row it shows whichever
+# comes when it may be written again.
 if command -v script >/dev/null && script -qec true /dev/null \
     >/dev/null 2>&1; then
     FAKE_WORKER_BUSY_MS=4 TERM=xterm script -qec \
-        "$build/shmtune toy --budget 80 --output live" /dev/null \
+        "stty rows 24 cols 120; $build/shmtune toy --budget 80 --output live" \
+        /dev/null \
         >"$folder/out" 2>&1 </dev/null
     check "which problem of how many" all 'out_has "[12]/2 toy n=4096 m=1  "' \
         'out_has "[12]/2 toy n=65536 m=3  "'
