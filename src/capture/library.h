@@ -237,6 +237,26 @@ struct shmt_capture_launch {
 /* A handle that may be of something new: it is looked at again. */
 void shmt_capture_launch_forget(const void *handle);
 
+/* -- parameters.c --------------------------------------------------------- */
+
+enum { SHMT_CAPTURE_PARAMETERS = 256 };
+
+struct shmt_capture_layout {
+    size_t count, offsets[SHMT_CAPTURE_PARAMETERS],
+        sizes[SHMT_CAPTURE_PARAMETERS];
+};
+
+/* The parameters of a function, by the driver, else by its binary.  NULL, or
+ * why they are not known. */
+const char *
+shmt_capture_layout_of(const struct shmt_capture_function *function,
+                       CUfunction handle, struct shmt_capture_layout *out);
+/* Where those of a launch are: as many as the layout has.  NULL, or why they
+ * are not known. */
+const char *shmt_capture_arguments(const struct shmt_capture_launch *launch,
+                                   const struct shmt_capture_layout *layout,
+                                   void **out);
+
 /* -- snapshot.c ----------------------------------------------------------- */
 
 struct shmt_capture_snapshot;
@@ -291,7 +311,7 @@ struct shmt_capture_parameter {
     const unsigned char *bytes;
 };
 
-enum { SHMT_CAPTURE_PARAMETERS = 256, SHMT_CAPTURE_MEMORIES = 256 };
+enum { SHMT_CAPTURE_MEMORIES = 256 };
 
 struct shmt_capture_record {
     const struct shmt_capture_launch *launch;

@@ -29,6 +29,7 @@ struct parameter {
 
 /* A variable of the source, in the application's module and in ours. */
 struct variable {
+    const char *name;          /* in the plan's binary */
     CUdeviceptr theirs, ours;
     size_t size;
     bool constant;
@@ -58,9 +59,10 @@ struct plan {
     int carveout;
     size_t parameter_count;
     struct parameter parameters[SHMT_CAPTURE_PARAMETERS];
+    struct shmt_capture_layout *layout;        /* of these; NULL: not asked */
     struct loaded *loaded;     /* never freed: a launch may hold one */
     struct shmt_capture_trial trial;
-    bool told_other;
+    const char *told;          /* why the last launch that is another stayed */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -216,19 +218,47 @@ static bool has_same_parameter(const struct parameter *one,
     return memcmp(one->bytes + at, now + at, one->size - at) == 0;
 }
 
-static bool is_same_launch(const struct plan *plan,
-                           const struct shmt_capture_launch *launch)
+/* Where the parameters are that the launch gives as one block of bytes.  NULL,
+ * or why they are not known. */
+static const char *unpack(struct plan *plan,
+                          const struct shmt_capture_function *function,
+                          const struct shmt_capture_launch *launch,
+                          void **out)
 {
+    const char *why = NULL;
+
+    if (plan->layout == NULL) {
+        plan->layout = malloc(sizeof *plan->layout);
+        why = plan->layout == NULL
+                  ? "there is no memory"
+                  : shmt_capture_layout_of(function, launch->handle,
+                                           plan->layout);
+    }
+    if (why == NULL && plan->layout->count != plan->parameter_count)
+        why = "its parameters are not those that were recorded";
+    for (size_t k = 0; k < plan->parameter_count && why == NULL; k++)
+        if (plan->layout->sizes[k] != plan->parameters[k].size)
+            why = "its parameters are not those that were recorded";
+    return why != NULL ? why
+                       : shmt_capture_arguments(launch, plan->layout, out);
+}
+
+/* NULL: it is the launch that was tuned. */
+static const char *difference(const struct plan *plan,
+                              const struct shmt_capture_launch *launch)
+{
+    static const char sizes[] = "a launch of it has other sizes than were tuned";
+
+    if (launch->cooperative || launch->cluster[0] > 0 || launch->other != NULL)
+        return "a launch of it is cooperative, of clusters, or programmatic";
     if (memcmp(plan->grid, launch->grid, sizeof plan->grid) != 0 ||
         memcmp(plan->block, launch->block, sizeof plan->block) != 0 ||
-        plan->shared != launch->shared || launch->cooperative ||
-        launch->cluster[0] > 0 || launch->other != NULL ||
-        launch->arguments == NULL)
-        return false;
+        plan->shared != launch->shared)
+        return sizes;
     for (size_t k = 0; k < plan->parameter_count; k++)
         if (!has_same_parameter(&plan->parameters[k], launch->arguments[k]))
-            return false;
-    return true;
+            return sizes;
+    return NULL;
 }
 
 /* -- what is launched instead --------------------------------------------- */
@@ -311,6 +341,7 @@ static bool find_variables(const struct shmt_capture_driver *driver,
             size != one->size)
             return refuse(plan, "its variables are not those of the "
                           "application's module");
+        one->name = variable.name;
         one->constant = variable.constant;
         out->variable_count++;
     }
@@ -428,6 +459,45 @@ static bool copy_variables(const struct loaded *loaded, bool back,
     return true;
 }
 
+/* A variable that can be written, in the application's module, of which the
+ * eight bytes are an address; NULL: none. */
+static const struct variable *variable_at(const struct loaded *loaded,
+                                          const unsigned char *bytes)
+{
+    uint64_t address;
+
+    memcpy(&address, bytes, sizeof address);
+    for (size_t k = 0; k < loaded->variable_count; k++) {
+        const struct variable *one = &loaded->variables[k];
+
+        if (!one->constant && address >= one->theirs &&
+            address - one->theirs < one->size)
+            return one;
+    }
+    return NULL;
+}
+
+/* What a kernel wrote into a variable by its address would be lost when the
+ * copy of it that it may also have written is put there. */
+static bool gets_no_variable(const struct loaded *loaded,
+                             const struct shmt_capture_launch *launch)
+{
+    const struct plan *plan = loaded->plan;
+    const struct variable *one = NULL;
+
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        for (size_t at = 0; at + 8 <= plan->parameters[k].size && one == NULL;
+             at += 8)
+            one = variable_at(loaded,
+                              (unsigned char *)launch->arguments[k] + at);
+    if (one == NULL)
+        return true;
+    shmt_capture_note("%s stays as it is: a launch of it is given the address "
+                      "of %s, a variable of its module", plan->symbol,
+                      one->name);
+    return false;
+}
+
 static const char not_launched[] = "the driver does not launch the tuned one";
 
 static void take_back(struct loaded *loaded, CUfunction function)
@@ -490,7 +560,7 @@ static bool use(struct plan *plan,
     struct loaded *loaded = loaded_of(plan, function, launch);
     struct shmt_capture_turn turn;
 
-    if (loaded == NULL)
+    if (loaded == NULL || !gets_no_variable(loaded, launch))
         return false;
     turn = shmt_capture_trial_begin(&plan->trial, plan->symbol,
                                     launch->stream);
@@ -519,7 +589,10 @@ bool shmt_capture_replace(const struct shmt_capture_launch *launch,
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct shmt_capture_function function;
+    struct shmt_capture_launch given = *launch;
+    void *arguments[SHMT_CAPTURE_PARAMETERS];
     struct plan *other = NULL;
+    const char *why = NULL;
     bool found = false;
 
     pthread_once(&once, read_plans);
@@ -535,17 +608,21 @@ bool shmt_capture_replace(const struct shmt_capture_launch *launch,
                    shmt_capture_identity(function.image)) != 0)
             continue;
         *never = false;
-        if (!is_same_launch(plan, launch)) {
-            other = plan;
+        other = plan;
+        why = launch->arguments != NULL
+                  ? NULL : unpack(plan, &function, launch, arguments);
+        if (launch->arguments == NULL)
+            given.arguments = arguments;
+        if (why == NULL)
+            why = difference(plan, &given);
+        if (why != NULL)
             continue;
-        }
-        found = use(plan, &function, launch, out);
-        other = NULL;
+        found = use(plan, &function, &given, out);
         break;
     }
-    if (other != NULL && !other->told_other) {
-        other->told_other = true;
-        refuse(other, "a launch of it has other sizes than were tuned");
+    if (why != NULL && why != other->told) {
+        other->told = why;
+        refuse(other, why);
     }
     pthread_mutex_unlock(&lock);
     return found;

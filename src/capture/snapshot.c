@@ -43,105 +43,34 @@ static bool leave_out(const struct shmt_capture_snapshot *snapshot,
 
 /* -- parameters ----------------------------------------------------------- */
 
-static void add_parameter(struct shmt_capture_record *record, size_t offset,
-                          size_t size)
-{
-    struct shmt_capture_parameter *const one =
-        &record->parameters[record->parameter_count++];
-
-    one->offset = offset;
-    one->size = size;
-}
-
-/* Where the driver is too old to say, the binary does. */
-static bool ask_cubin(struct shmt_capture_record *record)
-{
-    const struct shmt_capture_image *image = record->function.image;
-    struct shmt_cubin_params params;
-    size_t at = 0;
-
-    if (image == NULL || image->data == NULL ||
-        image->form != SHMT_CAPTURE_CUBIN ||
-        !shmt_cubin_read_params(image->data, image->size,
-                                record->function.name, &params))
-        return false;
-    for (size_t k = 0; k < params.count; k++) {
-        const size_t size = params.sizes[k];
-        const size_t align = size >= 8 && size % 8 == 0   ? 8
-                             : size >= 4 && size % 4 == 0 ? 4
-                             : size % 2 == 0              ? 2
-                                                          : 1;
-
-        at = (at + align - 1) / align * align;
-        add_parameter(record, at, size);
-        at += size;
-    }
-    return true;
-}
-
-static bool find_parameters(struct shmt_capture_snapshot *snapshot)
-{
-    const struct shmt_capture_driver *driver = snapshot->driver;
-    struct shmt_capture_record *record = &snapshot->record;
-    CUfunction function = snapshot->launch.handle;
-    size_t offset, size;
-    CUresult result;
-
-    if (record->function.is_kernel &&
-        (driver->KernelGetFunction == NULL ||
-         driver->KernelGetFunction(&function,
-                                   (CUkernel)snapshot->launch.handle) !=
-             CUDA_SUCCESS))
-        return leave_out(snapshot, "the driver has no function of it");
-    if (driver->FuncGetParamInfo == NULL)
-        return ask_cubin(record) ||
-               leave_out(snapshot, "neither this driver nor its binary says "
-                         "what its parameters are: 12.4 or newer does");
-    while ((result = driver->FuncGetParamInfo(function,
-                                              record->parameter_count,
-                                              &offset, &size)) ==
-           CUDA_SUCCESS) {
-        if (record->parameter_count == SHMT_CAPTURE_PARAMETERS)
-            return leave_out(snapshot, "it has more than 256 parameters");
-        add_parameter(record, offset, size);
-    }
-    return true;
-}
-
-/* The buffer of CU_LAUNCH_PARAM_BUFFER_POINTER; NULL: there is none. */
-static const unsigned char *packed(void **extra)
-{
-    for (; extra != NULL && extra[0] != CU_LAUNCH_PARAM_END; extra += 2)
-        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            return extra[1];
-    return NULL;
-}
-
 static bool copy_parameters(struct shmt_capture_snapshot *snapshot)
 {
     struct shmt_capture_record *record = &snapshot->record;
-    const struct shmt_capture_launch *launch = &snapshot->launch;
-    const unsigned char *from = packed(launch->extra);
+    struct shmt_capture_layout layout;
+    const char *why = shmt_capture_layout_of(&record->function,
+                                             snapshot->launch.handle, &layout);
+    void *given[SHMT_CAPTURE_PARAMETERS];
     size_t sum = 0;
 
-    for (size_t k = 0; k < record->parameter_count; k++)
-        sum += record->parameters[k].size;
-    if (sum > 0 && from == NULL && launch->arguments == NULL)
-        return leave_out(snapshot, "its parameters were given in no way that "
-                         "is known");
+    if (why == NULL)
+        why = shmt_capture_arguments(&snapshot->launch, &layout, given);
+    if (why != NULL)
+        return leave_out(snapshot, why);
+    for (size_t k = 0; k < layout.count; k++)
+        sum += layout.sizes[k];
     snapshot->values = malloc(sum + 1);
     if (snapshot->values == NULL)
         return leave_out(snapshot, "there is no memory");
     sum = 0;
-    for (size_t k = 0; k < record->parameter_count; k++) {
+    for (size_t k = 0; k < layout.count; k++) {
         struct shmt_capture_parameter *one = &record->parameters[k];
 
-        memcpy(snapshot->values + sum,
-               from != NULL ? from + one->offset : launch->arguments[k],
-               one->size);
-        one->bytes = snapshot->values + sum;
+        one->offset = layout.offsets[k];
+        one->size = layout.sizes[k];
+        one->bytes = memcpy(snapshot->values + sum, given[k], one->size);
         sum += one->size;
     }
+    record->parameter_count = layout.count;
     return true;
 }
 
@@ -418,7 +347,7 @@ static bool prepare(struct shmt_capture_snapshot *snapshot)
         return leave_out(snapshot, "it is captured into a graph");
     if (snapshot->launch.other != NULL)
         return leave_out(snapshot, snapshot->launch.other);
-    if (!find_parameters(snapshot) || !copy_parameters(snapshot) ||
+    if (!copy_parameters(snapshot) ||
         !find_memories(snapshot) || !find_variables(snapshot))
         return false;
     if (driver->StreamCreate(&snapshot->stream, CU_STREAM_NON_BLOCKING) !=

@@ -87,6 +87,11 @@ check "numbers that reach the block are proposed, not tuned" all \
 check "each content is there once" \
     [ opened/blend-1/memory-0.before.gz -ef opened/blend-1/memory-1.before.gz ]
 
+cp opened/blend-1/kernel.yaml as_addresses.yaml
+application opened load launch_packed sum
+check "parameters that come as one block of bytes are the same" all as_alone \
+    "cmp opened/blend-1/kernel.yaml as_addresses.yaml"
+
 SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 application opened load launch cover=1000 total=1000 stray=50

@@ -91,6 +91,18 @@ application opened load launch_short launch sum
 check "one with another number stays" all as_alone \
     "[ '$(shapes)' = ' 1 blend 4 256 1 blend 8 128 ' ]" \
     "err_has 'blend stays as it is: a launch of it has other sizes'"
+for way in opened runtime; do
+    application "$way" load launch_packed sum
+    check "$way: so is one whose parameters are a block of bytes" all as_alone \
+        "[ '$(shapes)' = ' 1 blend 8 128 ' ]" "err_lacks 'stays as it is'"
+done
+FAKE_CUDA_FAIL=FuncGetParamInfo=1,1
+export FAKE_CUDA_FAIL
+application opened load launch_packed sum
+check "where nobody knows them it stays" all as_alone \
+    "[ '$(shapes)' = ' 1 blend 4 256 ' ]" \
+    "err_has 'blend stays as it is: its parameters are not those that were recorded'"
+unset FAKE_CUDA_FAIL
 FAKE_CUDA_MAJOR=8
 export FAKE_CUDA_MAJOR
 application opened load launch sum
@@ -103,6 +115,20 @@ export APPLICATION_OTHER
 application opened load launch sum
 check "what is compiled with other options stays" all as_alone \
     "[ '$(shapes)' = ' 1 blend 4 256 ' ]" "err_lacks 'as tuned'"
+mv taken blend_taken
+mv tunings blend_tunings
+run capture --propose -o taken -- "$fake/application" opened load launch
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+run tune taken/blend-1 --device 0 --strategy exhaustive
+unset SHMTUNE_LIBCUDA
+application opened load launch keep launch sum
+check "one that is given a variable of its module by its address stays" all \
+    as_alone "[ '$(shapes)' = ' 1 blend 4 256 1 blend 8 128 ' ]" \
+    "err_has 'blend stays as it is: a launch of it is given the address of kept, a variable of its module'"
+rm -r taken tunings
+mv blend_taken taken
+mv blend_tunings tunings
 unset APPLICATION_OTHER
 application opened load launch load_second launch sum
 check "a second module has variables of its own" all as_alone \

@@ -38,7 +38,8 @@ static const char source[] =
     "#endif\n"
     "struct Bounds { const float *low; int first; int last; };\n"
     "#ifdef OTHER\n"
-    "extern \"C\" __global__ void other() {}\n"
+    "__device__ float kept[1000];\n"
+    "extern \"C\" __global__ void other() { kept[threadIdx.x] += 1; }\n"
     "#endif\n"
     "__constant__ float offsets[2];\n"
     "extern \"C\" __global__ void __launch_bounds__(BLOCK)\n"
@@ -402,6 +403,33 @@ static void launch_short(void)
     launch_as(0, N - 1);
 }
 
+/* From here on the output is a variable of the module. */
+static void keep(void)
+{
+    size_t size;
+
+    must((int)api.cuModuleGetGlobal(&state.y, &size, state.module, "kept"),
+         "cuModuleGetGlobal");
+}
+
+/* Its parameters as one block of bytes. */
+static void launch_packed(void)
+{
+    struct {
+        CUdeviceptr y, x;
+        float a;
+        int n;
+        struct bounds bounds;
+    } bytes = {state.y, state.x, 2.5f, N, {state.low, 8, N - 8}};
+    size_t size = sizeof bytes;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &bytes,
+                     CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     CU_LAUNCH_PARAM_END};
+
+    must((int)api.cuLaunchKernel(state.function, 4, 1, 1, 256, 1, 1, 0,
+                                 state.stream, NULL, extra), "launch");
+}
+
 /* What no capture may disturb. */
 static void begin_graph(void)
 {
@@ -593,6 +621,7 @@ static const struct {
     {"launch", launch}, {"launch_ex", launch_ex},
     {"launch_short", launch_short}, {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
+    {"keep", keep}, {"launch_packed", launch_packed},
     {"gather", gather}, {"walk", walk}, {"launch_many", launch_many},
     {"look_up", look_up}, {"threads", launch_threads},
 };

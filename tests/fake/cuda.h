@@ -153,6 +153,9 @@ struct fake_map {
     uint32_t box[5], rank;
 };
 
+/* Place and size of a parameter; false: there are no more. */
+bool fake_parameter(CUfunction handle, size_t k, size_t *offset, size_t *size);
+
 /* A variable of the module that the launched function is of, if somebody has
  * asked the driver for it; else NULL. */
 void *fake_variable(const struct fake_launch *launch, const char *name);

@@ -85,16 +85,14 @@ CUresult fake_FuncGetModule(CUmodule *out, CUfunction handle)
 }
 
 /* The image is an ELF file of a megabyte at most. */
-CUresult fake_FuncGetParamInfo(CUfunction handle, size_t k, size_t *offset,
-                               size_t *size)
+bool fake_parameter(CUfunction handle, size_t k, size_t *offset, size_t *size)
 {
     const struct fake_function *function = (const void *)handle;
     struct shmt_cubin_params params;
 
-    FAKE_ENTER("FuncGetParamInfo");
     if (!shmt_cubin_read_params(fake_image(handle), 1 << 20, function->name,
                                 &params) || k >= params.count)
-        return CUDA_ERROR_INVALID_VALUE;
+        return false;
     *size = params.sizes[k];
     *offset = 0;
     for (size_t i = 0; i <= k; i++) {
@@ -103,7 +101,15 @@ CUresult fake_FuncGetParamInfo(CUfunction handle, size_t k, size_t *offset,
         *offset = (*offset + unit - 1) / unit * unit +
                   (i < k ? params.sizes[i] : 0);
     }
-    return CUDA_SUCCESS;
+    return true;
+}
+
+CUresult fake_FuncGetParamInfo(CUfunction handle, size_t k, size_t *offset,
+                               size_t *size)
+{
+    FAKE_ENTER("FuncGetParamInfo");
+    return fake_parameter(handle, k, offset, size) ? CUDA_SUCCESS
+                                                   : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* -- addresses ------------------------------------------------------------ */

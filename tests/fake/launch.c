@@ -7,7 +7,7 @@
 
 #include "tests/fake/cuda.h"
 
-enum { FUNCTIONS = 80, NAME = 256, VARIABLES = 8 };
+enum { FUNCTIONS = 80, NAME = 256, VARIABLES = 8, MOST_ARGUMENTS = 64 };
 
 /* A variable of a module: device memory of its own. */
 struct fake_variable {
@@ -270,18 +270,37 @@ static CUresult run(struct fake_launch *launch)
     return CUDA_SUCCESS;
 }
 
+/* Where the parameters are that come as one block of bytes. */
+static void **unpack(CUfunction handle, void **arguments, void **extra,
+                     void **out)
+{
+    unsigned char *bytes = NULL;
+    size_t offset, size;
+
+    if (arguments != NULL || extra == NULL)
+        return arguments;
+    for (; extra[0] != CU_LAUNCH_PARAM_END; extra += 2)
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            bytes = extra[1];
+    for (size_t k = 0; k < MOST_ARGUMENTS &&
+                       fake_parameter(handle, k, &offset, &size); k++)
+        out[k] = bytes + offset;
+    return out;
+}
+
 CUresult fake_LaunchKernel(CUfunction handle, unsigned gx, unsigned gy,
                            unsigned gz, unsigned bx, unsigned by,
                            unsigned bz, unsigned shared, CUstream stream,
                            void **arguments, void **extra)
 {
+    void *given[MOST_ARGUMENTS];
     struct fake_launch launch = {
         .function = (const void *)handle, .grid = gx * gy * gz,
-        .threads = bx * by * bz, .arguments = arguments};
+        .threads = bx * by * bz,
+        .arguments = unpack(handle, arguments, extra, given)};
 
     (void)shared;
     (void)stream;
-    (void)extra;
     return run(&launch);
 }
 
@@ -289,13 +308,13 @@ CUresult fake_LaunchKernelEx(const CUlaunchConfig *config,
                              CUfunction handle, void **arguments,
                              void **extra)
 {
+    void *given[MOST_ARGUMENTS];
     struct fake_launch launch = {
         .function = (const void *)handle,
         .grid = config->gridDimX * config->gridDimY * config->gridDimZ,
         .threads = config->blockDimX * config->blockDimY * config->blockDimZ,
-        .arguments = arguments};
+        .arguments = unpack(handle, arguments, extra, given)};
 
-    (void)extra;
     for (unsigned k = 0; k < config->numAttrs; k++) {
         const CUlaunchAttribute *one = &config->attrs[k];
 
