@@ -36,6 +36,7 @@ static void find_all(void)
     shmt_capture_symbol("cuKernelGetLibrary", &driver.KernelGetLibrary);
     shmt_capture_symbol("cuFuncGetModule", &driver.FuncGetModule);
     shmt_capture_symbol("cuFuncGetParamInfo", &driver.FuncGetParamInfo);
+    shmt_capture_symbol("cuFuncGetAttribute", &driver.FuncGetAttribute);
     if (missing != NULL)
         shmt_capture_note("the driver has no %s: nothing is captured; update "
                           "the driver", missing);

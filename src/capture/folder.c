@@ -135,6 +135,7 @@ static void add_numbers(struct shmt_text *text, const char *key,
 
 static void add_launch(struct folder *folder)
 {
+    const struct shmt_capture_record *record = folder->record;
     const struct shmt_capture_launch *launch = folder->record->launch;
     struct shmt_text *text = &folder->text;
 
@@ -146,6 +147,9 @@ static void add_launch(struct folder *folder)
     add_numbers(text, "cluster", launch->cluster);
     shmt_text_addf(text, "shared_dynamic: %u\ncooperative: %s\n",
                    launch->shared, launch->cooperative ? "true" : "false");
+    if (record->registers > 0 && record->resident > 0)
+        shmt_text_addf(text, "registers: %d\nresident_blocks: %d\n",
+                       record->registers, record->resident);
 }
 
 static void add_parameters(struct folder *folder)

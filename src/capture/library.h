@@ -139,6 +139,7 @@ struct shmt_capture_driver {
     CUresult (*KernelGetLibrary)(CUlibrary *, CUkernel);
     CUresult (*FuncGetModule)(CUmodule *, CUfunction);
     CUresult (*FuncGetParamInfo)(CUfunction, size_t, size_t *, size_t *);
+    CUresult (*FuncGetAttribute)(int *, CUfunction_attribute, CUfunction);
 };
 
 /* NULL: the driver lacks something that is needed, which a note says. */
@@ -246,6 +247,11 @@ struct shmt_capture_layout {
         sizes[SHMT_CAPTURE_PARAMETERS];
 };
 
+/* The function itself, where the handle may be a CUkernel; NULL: the driver
+ * has none. */
+CUfunction
+shmt_capture_plain_function(const struct shmt_capture_function *function,
+                            CUfunction handle);
 /* The parameters of a function, by the driver, else by its binary.  NULL, or
  * why they are not known. */
 const char *
@@ -316,6 +322,8 @@ enum { SHMT_CAPTURE_MEMORIES = 256 };
 struct shmt_capture_record {
     const struct shmt_capture_launch *launch;
     struct shmt_capture_function function;
+    int registers, resident;   /* of a thread; blocks on a multiprocessor; 0:
+                                  not known */
     size_t parameter_count, pointer_count, memory_count;
     struct shmt_capture_parameter parameters[SHMT_CAPTURE_PARAMETERS];
     struct shmt_capture_pointer pointers[SHMT_CAPTURE_MEMORIES];

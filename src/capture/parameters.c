@@ -48,6 +48,21 @@ static const char *ask_cubin(const struct shmt_capture_function *function,
     return why;
 }
 
+CUfunction
+shmt_capture_plain_function(const struct shmt_capture_function *function,
+                            CUfunction handle)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+    CUfunction plain;
+
+    if (!function->is_kernel)
+        return handle;
+    return driver != NULL && driver->KernelGetFunction != NULL &&
+                   driver->KernelGetFunction(&plain, (CUkernel)handle) ==
+                       CUDA_SUCCESS
+               ? plain : NULL;
+}
+
 const char *
 shmt_capture_layout_of(const struct shmt_capture_function *function,
                        CUfunction handle, struct shmt_capture_layout *out)
@@ -59,10 +74,8 @@ shmt_capture_layout_of(const struct shmt_capture_function *function,
     out->count = 0;
     if (driver == NULL)
         return "the driver lacks functions that are needed";
-    if (function->is_kernel &&
-        (driver->KernelGetFunction == NULL ||
-         driver->KernelGetFunction(&handle, (CUkernel)handle) !=
-             CUDA_SUCCESS))
+    handle = shmt_capture_plain_function(function, handle);
+    if (handle == NULL)
         return "the driver has no function of it";
     if (driver->FuncGetParamInfo == NULL)
         return ask_cubin(function, out);

@@ -74,6 +74,26 @@ static bool copy_parameters(struct shmt_capture_snapshot *snapshot)
     return true;
 }
 
+/* How many blocks there may be at a time, and by which registers. */
+static void ask_resources(struct shmt_capture_snapshot *snapshot)
+{
+    const struct shmt_capture_driver *driver = snapshot->driver;
+    const unsigned *block = snapshot->launch.block;
+    struct shmt_capture_record *record = &snapshot->record;
+    CUfunction function = shmt_capture_plain_function(
+        &record->function, snapshot->launch.handle);
+
+    if (function == NULL || driver->FuncGetAttribute == NULL ||
+        driver->FuncGetAttribute(&record->registers, CU_FUNC_ATTRIBUTE_NUM_REGS,
+                                 function) != CUDA_SUCCESS)
+        record->registers = 0;
+    if (function == NULL ||
+        driver->OccupancyMaxActiveBlocksPerMultiprocessor(
+            &record->resident, function, (int)(block[0] * block[1] * block[2]),
+            snapshot->launch.shared) != CUDA_SUCCESS)
+        record->resident = 0;
+}
+
 /* -- what they lead to ---------------------------------------------------- */
 
 /* The allocation; its place among the memories in *at. */
@@ -350,6 +370,7 @@ static bool prepare(struct shmt_capture_snapshot *snapshot)
     if (!copy_parameters(snapshot) ||
         !find_memories(snapshot) || !find_variables(snapshot))
         return false;
+    ask_resources(snapshot);
     if (driver->StreamCreate(&snapshot->stream, CU_STREAM_NON_BLOCKING) !=
         CUDA_SUCCESS)
         return leave_out(snapshot, "the driver makes no stream for copies");

@@ -94,6 +94,8 @@ struct shmt_draft {
     const char *image, *headers;       /* NULL: none */
     const char *identity;              /* of its binary, or source; NULL */
     int64_t grid[3], block[3], cluster[3], shared;
+    int64_t registers, resident;       /* of a thread, and blocks on a
+                                          multiprocessor; 0: not known */
     bool cooperative;
     bool reran;                        /* the launch was made again */
     size_t option_count, argument_count, memory_count;
@@ -131,6 +133,10 @@ enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
                                             struct shmt_error *err);
 void shmt_draft_parameters(const struct shmt_draft *draft,
                            struct shmt_text *text);
+/* draft_registers.c: a limit of the registers, where it would let in more
+ * blocks. */
+void shmt_draft_registers(const struct shmt_draft *draft,
+                          struct shmt_text *text);
 /* The name of a parameter that is the number of blocks along the axis, which
  * nothing else gives.  NULL: it stays a number. */
 const char *shmt_draft_propose_grid(struct shmt_draft *draft, int axis);

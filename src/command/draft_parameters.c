@@ -367,4 +367,5 @@ void shmt_draft_parameters(const struct shmt_draft *draft,
                            one->name, (long long)one->value,
                            (long long)one->value, suffix_of(one));
     }
+    shmt_draft_registers(draft, text);
 }

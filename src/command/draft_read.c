@@ -305,6 +305,8 @@ static enum shmtune_status read_root(struct shmt_draft *draft,
                                      struct shmt_error *err)
 {
     const struct shmt_yaml *shared, *cooperative;
+    const struct shmt_yaml *registers = shmt_yaml_get(root, "registers");
+    const struct shmt_yaml *resident = shmt_yaml_get(root, "resident_blocks");
     enum shmtune_status status = read_three(root, "grid", draft->grid, err);
 
     draft->symbol = text_of(root, "symbol");
@@ -327,6 +329,10 @@ static enum shmtune_status read_root(struct shmt_draft *draft,
         status = shmt_yaml_need(root, "cooperative", &cooperative, err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_bool(cooperative, &draft->cooperative, err);
+    if (status == SHMTUNE_OK && registers != NULL)
+        status = shmt_yaml_int(registers, 1, 255, &draft->registers, err);
+    if (status == SHMTUNE_OK && resident != NULL)
+        status = shmt_yaml_int(resident, 1, 64, &draft->resident, err);
     return status;
 }
 

@@ -84,6 +84,26 @@ check "what would take more shared memory than there is, is not proposed" all \
 run check taken/plenty-1
 check "so that it is a spec" exits 0
 
+capture --no-rerun --propose -- many=1000 cover=1000 times=1
+check "fewer registers are a try where they let in more blocks" all "exits 0" \
+    "grep -q '^  REGISTERS: {values: \[0, [1-9]*[048], [1-9]*[048]\], default: 0, option: \"-maxrregcount={}\"}$' taken/many-1/kernel.yaml" \
+    "grep -q '^  # A thread has [1-9][0-9] registers, so that [1-7] blocks fit' taken/many-1/kernel.yaml" \
+    "! has cover-1 REGISTERS" "! has blend-1 REGISTERS"
+run tune taken/many-1 --device 0 --strategy exhaustive -o tuned
+check "which is tuned" all "exits 0" "out_has '^many  *n=1000 '" \
+    "grep -q 'REGISTERS: ' tuned/many/*.yaml"
+capture --no-rerun -- many=1000
+check "or a comment" all "exits 0" \
+    "grep -q '^  # REGISTERS: {values: ' taken/many-1/kernel.yaml"
+run check taken/many-1
+check "of a spec" exits 0
+FAKE_CUDA_FAIL=FuncGetAttribute=1,1
+export FAKE_CUDA_FAIL
+capture --no-rerun --propose -- many=1000
+unset FAKE_CUDA_FAIL
+check "where the driver does not say, nothing is" all "exits 0" \
+    "has many-1 'grid: [\"ceildiv(n, BLOCK)\"]'" "! has many-1 REGISTERS"
+
 capture --no-rerun --count 3 -- uneven=257 uneven=1000 uneven=1006
 check "what fits some launches alone is a comment" all "exits 0" \
     "has uneven-1 'grid: [6]'" \

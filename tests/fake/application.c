@@ -10,8 +10,8 @@
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
  * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
  * `steps` below, in turn, or times=N, which launches blend so often, or cover=N,
- * total=N, stray=N, follow=N, stride=N, uneven=N, loose=N, plenty=N and plain=N,
- * which launch these kernels.
+ * total=N, stray=N, follow=N, stride=N, uneven=N, loose=N, plenty=N, many=N and
+ * plain=N, which launch these kernels.
  * $FAKE_NVRTC_REAL is NVRTC, unless $APPLICATION_NVRTC is; with
  * $APPLICATION_OTHER one option more is given to it, and with $APPLICATION_KEPT
  * nothing is compiled, so that load_file finds what another run has left.
@@ -119,6 +119,19 @@ static const char source[] =
     "    __syncthreads();\n"
     "    if (i < n)\n"
     "        z[i] = a * tile[32 * threadIdx.x];\n"
+    "}\n"
+    "extern \"C\" __global__ void many(float *z, const float *x, SCALAR a,\n"
+    "                                int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+    "    float all[48], sum = 0;\n"
+    "    for (int k = 0; k < 48; k++)\n"
+    "        all[k] = x[(i + 7 * k) % n];\n"
+    "    __syncthreads();\n"
+    "    for (int k = 0; k < 48; k++)\n"
+    "        sum = all[k] * sum + all[(5 * k) % 48];\n"
+    "    if (i < n)\n"
+    "        z[i] = a * x[i] + 0 * sum;\n"
     "}\n"
     "extern \"C\" __global__ void gather(float **out, float *const *rows,\n"
     "                                  int n)\n"

@@ -663,7 +663,7 @@ static const struct {
     {"blend", blend}, {"cover", cover}, {"total", total}, {"stray", stray},
     {"gather", gather}, {"walk", walk}, {"follow", follow},
     {"plain", plain}, {"stride", cover}, {"uneven", cover},
-    {"loose", cover}, {"plenty", cover},
+    {"loose", cover}, {"plenty", cover}, {"many", cover},
     {"combine", combine}, {"combine_reference", combine_reference},
 };
 

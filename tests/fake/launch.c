@@ -181,10 +181,16 @@ CUresult fake_OccupancyMaxActiveBlocksPerMultiprocessor(
     const struct fake_function *function = (const void *)handle;
     const int shared = 233472 / (1024 + function->shared_static +
                                  (int)dynamic);
-    const int warps = 64 / ((threads + 31) / 32);
+    const int of_block = (threads + 31) / 32;
+    const int warps = 64 / of_block;
+    /* 16,384 registers in each of four parts, by 8 for each thread of a warp */
+    const int registers =
+        function->registers < 1
+            ? 32 : 4 * (64 / ((function->registers + 7) / 8)) / of_block;
 
     FAKE_ENTER("OccupancyMaxActiveBlocksPerMultiprocessor");
     *out = warps < 32 ? warps : 32;
+    *out = registers < *out ? registers : *out;
     *out = shared < *out ? shared : *out;
     return CUDA_SUCCESS;
 }
