@@ -247,7 +247,8 @@ static const char *unpack(struct plan *plan,
 static const char *difference(const struct plan *plan,
                               const struct shmt_capture_launch *launch)
 {
-    static const char sizes[] = "a launch of it has other sizes than were tuned";
+    static const char sizes[] =
+        "a launch of it has other sizes than were tuned";
 
     if (launch->cooperative || launch->cluster[0] > 0 || launch->other != NULL)
         return "a launch of it is cooperative, of clusters, or programmatic";

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * draft_registers: whether a captured kernel is worth a try with fewer registers
- * than the compiler took.  Where it is they that let no further block onto a
- * multiprocessor, the two largest limits that would are values of a parameter,
- * which may cost more in spills than the blocks bring: that is measured.
+ * draft_registers: whether a captured kernel is worth a try with fewer
+ * registers than the compiler took.  Where it is they that let no further block
+ * onto a multiprocessor, the two largest limits that would are values of a
+ * parameter, which may cost more in spills than the blocks bring: that is
+ * measured.
  *
  * A multiprocessor has four parts, each with 16,384 registers, which are given
  * to warps, 8 a thread at a time (CUDA C++ Programming Guide, technical
@@ -31,7 +32,7 @@ static int64_t blocks_of(int64_t registers, int64_t warps)
     return PARTS * (PART_REGISTERS / (WARP * taken)) / warps;
 }
 
-/* The compiler obeys the launch bounds of a kernel, and no limit beside them. */
+/* The compiler obeys launch bounds of a kernel, and no limit beside them. */
 static bool has_bounds(const struct shmt_draft *draft)
 {
     static const char mark[] = "__global__";
@@ -58,7 +59,7 @@ static bool is_said(const struct shmt_draft *draft)
     return has_bounds(draft) || shmt_text_mentions(draft->code, name, 1) > 0;
 }
 
-/* Of the next fewer registers with which more blocks fit; how many there are. */
+/* The next fewer registers with which more blocks fit; how many there are. */
 static size_t find_limits(const struct shmt_draft *draft, int64_t warps,
                           int64_t limits[LIMITS])
 {
