@@ -353,12 +353,17 @@ bool shmt_capture_pair_end(const struct shmt_capture_driver *driver,
 CUresult shmt_capture_pair_read(const struct shmt_capture_driver *driver,
                                 const struct shmt_capture_pair *pair,
                                 double *us);
+/* From before the one to before the next. */
+CUresult
+shmt_capture_pair_between(const struct shmt_capture_driver *driver,
+                          const struct shmt_capture_pair *pair,
+                          const struct shmt_capture_pair *next, double *us);
 void shmt_capture_pair_free(const struct shmt_capture_driver *driver,
                             struct shmt_capture_pair *pair);
 
 /* -- trial.c -------------------------------------------------------------- */
 
-enum { SHMT_CAPTURE_TRIAL_LAUNCHES = 52 };
+enum { SHMT_CAPTURE_TRIAL_LAUNCHES = 104 };
 
 /* Of one replacement, in every context; all zeros at first, and never freed. */
 struct shmt_capture_trial {
@@ -369,7 +374,10 @@ struct shmt_capture_trial {
     size_t launched, read;
     bool running[SHMT_CAPTURE_TRIAL_LAUNCHES];     /* not read, if launched */
     struct shmt_capture_pair pairs[SHMT_CAPTURE_TRIAL_LAUNCHES];
+    unsigned turns;            /* which launches are as tuned: see trial.c */
     double us[SHMT_CAPTURE_TRIAL_LAUNCHES];
+    double period_us[SHMT_CAPTURE_TRIAL_LAUNCHES]; /* to the next; < 0: not
+                                                      known; not of the last */
 };
 
 /* How a launch is made: `launch` is its number in the trial, for

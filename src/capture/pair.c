@@ -52,6 +52,20 @@ CUresult shmt_capture_pair_read(const struct shmt_capture_driver *driver,
     return result;
 }
 
+CUresult
+shmt_capture_pair_between(const struct shmt_capture_driver *driver,
+                          const struct shmt_capture_pair *pair,
+                          const struct shmt_capture_pair *next, double *us)
+{
+    float ms;
+    const CUresult result =
+        driver->EventElapsedTime(&ms, pair->before, next->before);
+
+    if (result == CUDA_SUCCESS)
+        *us = 1e3 * (double)ms;
+    return result;
+}
+
 void shmt_capture_pair_free(const struct shmt_capture_driver *driver,
                             struct shmt_capture_pair *pair)
 {

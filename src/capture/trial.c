@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * trial: whether a tuned kernel is the faster one inside of the application,
- * where it finds in the caches what the kernels before it have left.  The first
- * launches are made as tuned and as they were, in turn, each between two
- * events; the faster one stays.  Called by replace.c.
+ * where it finds in the caches what the kernels before it have left, and takes
+ * from kernels beside it what they need.  The first launches are made as tuned
+ * and as they were, in turn, each between two events; the faster one stays,
+ * unless the application is slower with it.  Called by replace.c.
  *
- * The turns are the Thue-Morse sequence (ABBA BAAB ...), in which both come at
- * every place of a short cycle equally often, and neither gains by a drift.  Of
- * each group of four the two sums are compared: by chance ENOUGH of GROUPS
+ * The turns are a Walsh function of the launch's number: of the first trial the
+ * Thue-Morse sequence (ABBA BAAB BAAB ABBA), in which both come at every place
+ * of a short cycle equally often, and neither gains by a drift.  Trials at the
+ * same time have others, of which seven are orthogonal to each other in any
+ * eight launches, so that none sees the turns of the rest.
+ *
+ * Of each group of eight the two sums are compared: by chance ENOUGH of GROUPS
  * groups go one way in 1.9 % of trials (a sign test), however the times are
- * distributed.
+ * distributed.  What the application loses is less than what it does between
+ * two launches varies; so the sums of that are ranked (Wilcoxon's signed
+ * ranks), and 4.2 % of trials in which nothing is lost pass the limit.
  */
 #include "capture/library.h"
 
@@ -18,7 +25,9 @@
 #include <unistd.h>
 
 enum {
-    GROUP = 4, GROUPS = 12, ENOUGH = 10,
+    GROUP = 8, GROUPS = 12, ENOUGH = 10,
+    PERIODS = GROUPS - 1,      /* groups of which each launch has a next */
+    RANKS = 53,                /* of PERIODS * (PERIODS + 1) / 2 */
     FIRST = GROUP,             /* these load code and data, and do not count */
     EACH = GROUP * GROUPS / 2
 };
@@ -34,9 +43,9 @@ static pid_t process;          /* that makes them; not a child of it */
 
 /* -- the verdict ---------------------------------------------------------- */
 
-static bool is_tuned_turn(size_t launch)
+static bool is_tuned_turn(const struct shmt_capture_trial *trial, size_t launch)
 {
-    return __builtin_parityl(launch);
+    return __builtin_parityl(launch & trial->turns);
 }
 
 static int by_size(const void *one, const void *other)
@@ -46,16 +55,30 @@ static int by_size(const void *one, const void *other)
     return (a > b) - (a < b);
 }
 
-static double median_us(const struct shmt_capture_trial *trial, bool tuned)
+/* Of the launches that count, of which there are `groups`. */
+static double median_us(const struct shmt_capture_trial *trial,
+                        const double *us, size_t groups, bool tuned)
 {
-    double us[EACH];
+    double mine[EACH];
     size_t count = 0;
 
-    for (size_t k = FIRST; k < SHMT_CAPTURE_TRIAL_LAUNCHES; k++)
-        if (is_tuned_turn(k) == tuned)
-            us[count++] = trial->us[k];
-    qsort(us, EACH, sizeof *us, by_size);
-    return (us[EACH / 2 - 1] + us[EACH / 2]) / 2;
+    for (size_t k = FIRST; k < FIRST + GROUP * groups; k++)
+        if (is_tuned_turn(trial, k) == tuned)
+            mine[count++] = us[k];
+    qsort(mine, count, sizeof *mine, by_size);
+    return (mine[count / 2 - 1] + mine[count / 2]) / 2;
+}
+
+/* By how much the tuned one took longer in a group. */
+static double lost_us(const struct shmt_capture_trial *trial, const double *us,
+                      size_t group)
+{
+    const size_t first = FIRST + GROUP * group;
+    double lost = 0;
+
+    for (size_t k = first; k < first + GROUP; k++)
+        lost += is_tuned_turn(trial, k) ? us[k] : -us[k];
+    return lost;
 }
 
 /* In how many groups the tuned one took less. */
@@ -63,23 +86,54 @@ static int count_gains(const struct shmt_capture_trial *trial)
 {
     int gains = 0;
 
-    for (size_t group = FIRST; group < SHMT_CAPTURE_TRIAL_LAUNCHES;
-         group += GROUP) {
-        double lost_us = 0;
-
-        for (size_t k = group; k < group + GROUP; k++)
-            lost_us += is_tuned_turn(k) ? trial->us[k] : -trial->us[k];
-        gains += lost_us < 0;
-    }
+    for (size_t group = 0; group < GROUPS; group++)
+        gains += lost_us(trial, trial->us, group) < 0;
     return gains;
+}
+
+static int by_amount(const void *one, const void *other)
+{
+    const double a = *(const double *)one, b = *(const double *)other;
+    const double amount = a < 0 ? -a : a, than = b < 0 ? -b : b;
+
+    return (amount > than) - (amount < than);
+}
+
+/* Whether more time passes from one launch to the next where it is tuned. */
+static bool slows_down(const struct shmt_capture_trial *trial)
+{
+    double lost[PERIODS];
+    size_t ranks = 0;
+
+    for (size_t k = FIRST; k < FIRST + GROUP * PERIODS; k++)
+        if (trial->period_us[k] < 0)
+            return false;
+    for (size_t group = 0; group < PERIODS; group++)
+        lost[group] = lost_us(trial, trial->period_us, group);
+    qsort(lost, PERIODS, sizeof *lost, by_amount);
+    for (size_t k = 0; k < PERIODS; k++)
+        ranks += lost[k] > 0 ? k + 1 : 0;
+    return ranks >= RANKS;
 }
 
 static void decide(struct shmt_capture_trial *trial)
 {
-    const double tuned = median_us(trial, true);
-    const double was = median_us(trial, false);
+    const double tuned = median_us(trial, trial->us, GROUPS, true);
+    const double was = median_us(trial, trial->us, GROUPS, false);
+    const bool gains = tuned < was && count_gains(trial) >= ENOUGH;
 
-    if (tuned < was && count_gains(trial) >= ENOUGH) {
+    if (gains && slows_down(trial)) {
+        atomic_store(&trial->verdict, AS_IT_WAS);
+        shmt_capture_note("%s stays as it is: tuned it takes %.1f us here, as "
+                          "it was %.1f us, but from one launch to the next "
+                          "%.1f us pass, and %.1f us as it was (%d launches "
+                          "each)", trial->name, tuned, was,
+                          median_us(trial, trial->period_us, PERIODS, true),
+                          median_us(trial, trial->period_us, PERIODS, false),
+                          EACH);
+        return;
+    }
+    if (gains) {
         atomic_store(&trial->verdict, AS_TUNED);
         shmt_capture_note("%s is launched as tuned: %.1f us, as it was %.1f us "
                           "(%d launches each)", trial->name, tuned, was, EACH);
@@ -104,6 +158,24 @@ static void give_up(struct shmt_capture_trial *trial, const char *why)
 
 /* -- a launch ------------------------------------------------------------- */
 
+/* Of the launch that is read now, and of the one before it, whose events are
+ * not needed any more. */
+static void read_period(const struct shmt_capture_driver *driver,
+                        struct shmt_capture_trial *trial)
+{
+    const size_t k = trial->read;
+
+    if (k > 0 && shmt_capture_pair_between(driver, &trial->pairs[k - 1],
+                                           &trial->pairs[k],
+                                           &trial->period_us[k - 1]) !=
+                     CUDA_SUCCESS)
+        trial->period_us[k - 1] = -1;
+    if (k > 0)
+        shmt_capture_pair_free(driver, &trial->pairs[k - 1]);
+    if (k + 1 == SHMT_CAPTURE_TRIAL_LAUNCHES)
+        shmt_capture_pair_free(driver, &trial->pairs[k]);
+}
+
 /* Under the lock; what is done by now, in the order of the launches.  false:
  * the driver does not say how long one took. */
 static bool read_done(const struct shmt_capture_driver *driver,
@@ -125,17 +197,24 @@ static bool read_done(const struct shmt_capture_driver *driver,
             return true;
         if (result != CUDA_SUCCESS)
             return false;
-        shmt_capture_pair_free(driver, pair);
+        read_period(driver, trial);
         trial->read++;
     }
     return true;
 }
 
+/* The first seven are orthogonal in a group, and so are the others. */
+static const unsigned char turns[] = {15, 13, 11, 14, 9, 10, 12,
+                                      7, 5, 3, 6, 1, 2, 4};
+
 static void enter(struct shmt_capture_trial *trial, const char *name)
 {
+    static size_t count;
+
     if (trial->name != NULL)
         return;
     trial->name = name;
+    trial->turns = turns[count++ % sizeof turns];
     trial->next = trials;
     trials = trial;
     process = getpid();
@@ -199,7 +278,7 @@ shmt_capture_trial_begin(struct shmt_capture_trial *trial, const char *name,
         begin(trial, name, stream, &turn);
     }
     turn.tuned = turn.launch >= 0
-                     ? is_tuned_turn((size_t)turn.launch)
+                     ? is_tuned_turn(trial, (size_t)turn.launch)
                      : atomic_load(&trial->verdict) == AS_TUNED;
     return turn;
 }

@@ -169,66 +169,77 @@ check "nothing is loaded while a graph is captured" all as_alone \
 
 # Which of the two is the faster one inside of the application.
 trial=
-each=' (24 launches each)$'
-application opened load times=60 sum
+each=' (48 launches each)$'
+application opened load times=120 sum
 check "a trial has both in turn, and the faster one stays" all as_alone \
-    "[ '$(shapes)' = ' 26 blend 4 256 34 blend 8 128 ' ]" \
+    "[ '$(shapes)' = ' 52 blend 4 256 68 blend 8 128 ' ]" \
     "err_has '^shmtune: blend is launched as tuned: 128.0 us, as it was 256.0 us$each'"
 check "in the order of Thue and Morse" all \
     "[ '$(head -n 12 shapes | cut -d' ' -f3 | tr '\n' ' ')' = '256 128 128 256 128 256 256 128 128 256 256 128 ' ]"
 FAKE_CUDA_LAG=70
 export FAKE_CUDA_LAG
-application opened load times=200 sum
+application opened load times=300 sum
 check "nothing is waited for: it is as it was until the times are there" all \
-    as_alone "[ '$(shapes)' = ' 96 blend 4 256 104 blend 8 128 ' ]" \
+    as_alone "[ '$(shapes)' = ' 122 blend 4 256 178 blend 8 128 ' ]" \
     "err_has 'blend is launched as tuned: 128.0 us'"
-application opened load times=60 sum
+application opened load times=120 sum
 check "and told when they never are" all as_alone \
-    "err_has 'blend stays as it is: the program ended before its trial did, in which it made 52 of 52 launches; --no-trial'"
+    "err_has 'blend stays as it is: the program ended before its trial did, in which it made 104 of 104 launches; --no-trial'"
 unset FAKE_CUDA_LAG
 application opened load times=7 sum
 check "a program may end before it" all as_alone \
-    "err_has '^shmtune: blend stays as it is: the program ended before its trial did, in which it made 7 of 52 launches; --no-trial has it as tuned at once$'"
-application opened load times=30 launch_short times=30 sum
+    "err_has '^shmtune: blend stays as it is: the program ended before its trial did, in which it made 7 of 104 launches; --no-trial has it as tuned at once$'"
+application opened load times=60 launch_short times=60 sum
 check "launches of another size do not count" all as_alone \
-    "[ '$(shapes)' = ' 27 blend 4 256 34 blend 8 128 ' ]" \
+    "[ '$(shapes)' = ' 53 blend 4 256 68 blend 8 128 ' ]" \
     "err_has 'blend is launched as tuned: 128.0 us'"
 FAKE_CUDA_COST='blend 128 300'
 export FAKE_CUDA_COST
-application opened load times=60 sum
+application opened load times=120 sum
 check "the one that is slower here is taken back" all as_alone \
-    "[ '$(shapes)' = ' 34 blend 4 256 26 blend 8 128 ' ]" \
+    "[ '$(shapes)' = ' 68 blend 4 256 52 blend 8 128 ' ]" \
     "err_has '^shmtune: blend stays as it is: tuned it takes 300.0 us here, as it was 256.0 us$each'" \
     "err_lacks 'as tuned:'"
 FAKE_CUDA_COST='blend 128 256'
-application opened load times=60 sum
+application opened load times=120 sum
 check "so is one that takes as long" all as_alone \
     "err_has 'blend stays as it is: tuned it takes 256.0 us here, as it was 256.0 us$each'"
-FAKE_CUDA_COST='blend 128 255 20'
-application opened load times=60 sum
+FAKE_CUDA_COST='blend 128 252 20'
+application opened load times=120 sum
 check "and one that noise may have made faster" all as_alone \
-    "err_has 'blend stays as it is: tuned it takes 25[0-5].* us here, as it was 256.0 us, too near to tell apart$each'"
+    "err_has 'blend stays as it is: tuned it takes 2[45][0-9].* us here, as it was 256.0 us, too near to tell apart$each'"
 unset FAKE_CUDA_COST
+FAKE_CUDA_NEXT='blend 128 200'
+export FAKE_CUDA_NEXT
+application opened load mixed=120 sum
+check "and one that makes others slower by more than it gains" all as_alone \
+    "[ '$(shapes)' = ' 68 blend 4 256 52 blend 8 128 120 cover 4 256 ' ]" \
+    "err_has '^shmtune: blend stays as it is: tuned it takes 128.0 us here, as it was 256.0 us, but from one launch to the next 584.0 us pass, and 512.0 us as it was$each'"
+FAKE_CUDA_NEXT='blend 128 100'
+application opened load mixed=120 sum
+check "but not by less" all as_alone \
+    "err_has '^shmtune: blend is launched as tuned: 128.0 us, as it was 256.0 us$each'"
+unset FAKE_CUDA_NEXT
 SHMTUNE_LOG=$folder/trial.log
 export SHMTUNE_LOG
-application opened load times=60
+application opened load times=120
 check "the times go to the log" all as_alone err_empty \
     "grep -q '^shmtune: blend is launched as tuned: 128.0 us, as it was' trial.log"
 unset SHMTUNE_LOG
-application opened load times=60 graph times=5
+application opened load times=120 graph times=5
 check "a graph gets what was found" all as_alone \
     "err_lacks disturbed" \
-    "[ '$(shapes)' = ' 26 blend 4 256 34 blend 8 128 5 blend 8 128 graph ' ]"
+    "[ '$(shapes)' = ' 52 blend 4 256 68 blend 8 128 5 blend 8 128 graph ' ]"
 application opened load times=5 graph times=5
 check "and before that what it was" all as_alone \
     "err_lacks disturbed" \
     "[ '$(shapes)' = ' 2 blend 4 256 5 blend 4 256 graph 3 blend 8 128 ' ]" \
-    "err_has 'made 5 of 52 launches, others went into graphs; --no-trial'"
+    "err_has 'made 5 of 104 launches, others went into graphs; --no-trial'"
 for call in EventCreate EventRecord EventElapsedTime; do
-    for nth in 1 2 9 30; do
+    for nth in 1 2 10 30; do
         FAKE_CUDA_FAIL=$call=1,$nth
         export FAKE_CUDA_FAIL
-        application opened load times=60 sum
+        application opened load times=120 sum
         check "without a time it stays: $call, $nth" all as_alone \
             "err_has 'blend stays as it is: its launches cannot be timed'" \
             "err_lacks 'as tuned'" \
@@ -236,11 +247,37 @@ for call in EventCreate EventRecord EventElapsedTime; do
     done
 done
 unset FAKE_CUDA_FAIL
+FAKE_CUDA_FAIL=EventElapsedTime=1,9
+export FAKE_CUDA_FAIL
+application opened load times=120 sum
+check "without one from a launch to the next its own times are enough" all \
+    as_alone "err_has 'blend is launched as tuned: 128.0 us'"
+unset FAKE_CUDA_FAIL
 application opened load threads
 check "three threads have one trial" all as_alone \
     "[ \"\$(grep -c '^shmtune: blend ' err)\" -eq 1 ]" \
     "[ \"\$(wc -l <shapes)\" -eq 600 ]" \
     "err_has 'blend \(is launched as tuned:\|stays as it is: tuned\)'"
+
+# Two at a time.
+mv taken blend_taken
+mv tunings blend_tunings
+run capture --propose -o taken -- "$fake/application" opened load mixed=1
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+run tune taken/blend-1 taken/cover-1 --device 0 --strategy exhaustive
+unset SHMTUNE_LIBCUDA
+FAKE_CUDA_NEXT='blend 128 200'
+export FAKE_CUDA_NEXT
+application opened load mixed=120 sum
+check "of two trials at a time none has the other's loss" all as_alone \
+    "[ '$(shapes)' = ' 68 blend 4 256 52 blend 8 128 68 cover 16 64 52 cover 4 256 ' ]" \
+    "err_has 'blend stays as it is: .* but from one launch to the next'" \
+    "err_has 'cover is launched as tuned: '"
+unset FAKE_CUDA_NEXT
+rm -r taken tunings
+mv blend_taken taken
+mv blend_tunings tunings
 
 sed 's/value: 2.5/value: 3.5/' taken/blend-1/kernel.yaml >changed.yaml
 cp changed.yaml taken/blend-1/kernel.yaml

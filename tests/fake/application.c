@@ -9,9 +9,10 @@
  *
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
  * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
- * `steps` below, in turn, or times=N, which launches blend so often, or cover=N,
- * total=N, stray=N, follow=N, stride=N, uneven=N, loose=N, plenty=N, many=N and
- * plain=N, which launch these kernels.
+ * `steps` below, in turn, or times=N, which launches blend so often, mixed=N,
+ * which has cover behind each of these, or cover=N, total=N, stray=N, follow=N,
+ * stride=N, uneven=N, loose=N, plenty=N, many=N and plain=N, which launch these
+ * kernels.
  * $FAKE_NVRTC_REAL is NVRTC, unless $APPLICATION_NVRTC is; with
  * $APPLICATION_OTHER one option more is given to it, and with $APPLICATION_KEPT
  * nothing is compiled, so that load_file finds what another run has left.
@@ -598,6 +599,23 @@ static void launch_times(int n)
         launch_as(0, N);
 }
 
+/* With a launch of another kernel behind each. */
+static void launch_mixed(int n)
+{
+    float a = 2.5f;
+    int count = N;
+    void *arguments[] = {&state.y, &state.x, &a, &count};
+    CUfunction cover;
+
+    must((int)api.cuModuleGetFunction(&cover, state.module, "cover"),
+         "cuModuleGetFunction");
+    for (int k = 0; k < n; k++) {
+        launch_as(0, N);
+        must((int)api.cuLaunchKernel(cover, 4, 1, 1, 256, 1, 1, 0, state.stream,
+                                     arguments, NULL), "launch");
+    }
+}
+
 /* Many launches, for what one that nobody captures costs. */
 static void launch_many(void)
 {
@@ -672,6 +690,8 @@ int main(int argc, char **argv)
 
         if (sscanf(argv[k], "times=%d", &n) == 1)
             launch_times(n);
+        else if (sscanf(argv[k], "mixed=%d", &n) == 1)
+            launch_mixed(n);
         else if (sscanf(argv[k], "%7[a-z]=%d", name, &n) == 2)
             launch_other(name, n);
         for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)

@@ -233,6 +233,22 @@ static void note_shape(const struct fake_launch *launch)
     fclose(file);
 }
 
+/* "NAME THREADS US": what comes behind such a launch takes so much longer. */
+static void change_next(struct fake_launch *launch)
+{
+    static _Atomic(bool) follows;
+    const char *plan = getenv("FAKE_CUDA_NEXT");
+    char name[64];
+    unsigned threads;
+    double us;
+
+    if (plan == NULL || sscanf(plan, "%63s %u %lf", name, &threads, &us) != 3)
+        return;
+    if (atomic_exchange(&follows, strcmp(name, launch->function->name) == 0 &&
+                                      threads == launch->threads))
+        launch->cost_us += us;
+}
+
 /* Another time than the kernel has by itself: by a plan, and loading. */
 static void change_cost(struct fake_launch *launch)
 {
@@ -252,6 +268,7 @@ static void change_cost(struct fake_launch *launch)
         launch->cost_us = us + us * percent / 100 *
                                    ((double)(random >> 16) / 32768 - 1);
     }
+    change_next(launch);
     if (!atomic_exchange(&function->launched, true))
         launch->cost_us += (double)fake_number("FAKE_CUDA_LOADING", 0);
 }
