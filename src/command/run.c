@@ -28,7 +28,7 @@ static const char help[] =
     "launches that `capture` has captured and `tune` has tuned are made with\n"
     "the tuned binary, grid, block and shared memory. A launch is replaced\n"
     "where its source, its geometry and all its numbers are those that were\n"
-    "captured, on the device that was tuned for. The first 52 launches of\n"
+    "captured, on the device that was tuned for. The first 104 launches of\n"
     "each are made as tuned and as they were, in turn, and timed; the faster\n"
     "one stays. In any doubt it is the program's own, and a line at the end\n"
     "says why.\n"
