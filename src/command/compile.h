@@ -54,6 +54,13 @@ shmt_compiler_here_get(struct shmt_compiler_here *here,
                        struct shmt_kernel_evaluated *evaluated,
                        const char *arch, struct shmt_image **out,
                        struct shmt_error *err);
+/* The same without PTX, from the user's cache of binaries where it is there,
+ * and kept there, where that can be. */
+enum shmtune_status
+shmt_compiler_here_cached(struct shmt_compiler_here *here,
+                          struct shmt_kernel_evaluated *evaluated,
+                          const char *arch, struct shmt_image **out,
+                          struct shmt_error *err);
 /* `arch` is the target.  With a folder the binary lies there afterwards, as
  * libshmtune looks for it in cubins/. */
 enum shmtune_status

@@ -80,6 +80,30 @@ shmt_compiler_here_get(struct shmt_compiler_here *here,
     return shmt_image_get(&request, here->nvrtc, NULL, out, err);
 }
 
+enum shmtune_status
+shmt_compiler_here_cached(struct shmt_compiler_here *here,
+                          struct shmt_kernel_evaluated *evaluated,
+                          const char *arch, struct shmt_image **out,
+                          struct shmt_error *err)
+{
+    const char *cache = shmt_path_cache_binaries(here->arena);
+    char target[16];
+    struct shmt_image_request request = {
+        .evaluated = evaluated, .arch = target,
+        .nvrtc_version = here->nvrtc != NULL ? here->nvrtc->version
+                                             : here->nvcc.version,
+        .private_folder = true
+    };
+
+    shmt_device_arch_target(arch, evaluated->kernel->features, target);
+    if (cache != NULL &&
+        shmt_image_get(&request, NULL, cache, out, NULL) == SHMTUNE_OK)
+        return SHMTUNE_OK;
+    request.nvcc = &here->nvcc;
+    request.recompile = true;
+    return shmt_image_get(&request, here->nvrtc, cache, out, err);
+}
+
 /* What is written for the owner of a cache is shipped to everybody. */
 static enum shmtune_status open_to_all(struct shmt_arena *arena,
                                        const char *folder, const char *key,

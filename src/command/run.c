@@ -222,7 +222,7 @@ static enum shmtune_status compile(struct pair *pair, struct shmt_error *err)
 
     shmt_device_arch_text(&pair->tuning->device, arch);
     if (status == SHMTUNE_OK)
-        status = shmt_compiler_here_get(here, &pair->now, arch, &image, err);
+        status = shmt_compiler_here_cached(here, &pair->now, arch, &image, err);
     if (status == SHMTUNE_OK)
         status = write_binary(pair, image, err);
     shmt_image_free(image);

@@ -8,7 +8,8 @@
 . "$SHMT_SRCDIR/tests/cli/application.sh"
 
 FAKE_CUDA_SHAPES=$folder/shapes
-export FAKE_CUDA_SHAPES
+XDG_CACHE_HOME=$folder/cache
+export FAKE_CUDA_SHAPES XDG_CACHE_HOME
 cd "$folder" || exit 1
 
 run run --captured taken
@@ -73,6 +74,26 @@ for way in linked opened runtime; do
         "err_has 'todo-1 is left out: .*kernel.yaml:[0-9:]* .*TODO\|written'"
 done
 rm -r taken/todo-1
+XDG_CACHE_HOME=$folder/kept
+application opened load launch sum
+set -- kept/shmtune/cubin/*.cubin
+check "what is compiled for it is kept" all "[ $# = 1 ]" "[ -s '$1' ]"
+binary=$(cksum <"$1")
+touch -d 2001-01-01 "$1"
+application opened load launch sum
+check "and found there" all as_alone "err_has 'blend is launched as tuned'" \
+    "[ '$1' -ot alone.out ]"
+echo damaged >"$1"
+application opened load launch sum
+check "unless it is damaged" all as_alone \
+    "err_has 'blend is launched as tuned'" "[ \"\$(cksum <'$1')\" = '$binary' ]"
+rm -r kept/shmtune/cubin
+echo no folder >kept/shmtune/cubin
+application opened load launch sum
+check "or nothing can be kept" all as_alone \
+    "err_has 'blend is launched as tuned'"
+rm kept/shmtune/cubin
+
 SHMTUNE_LOG=$folder/log
 export SHMTUNE_LOG
 application opened load launch sum
