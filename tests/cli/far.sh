@@ -247,9 +247,9 @@ check "lost three times over one candidate" all 'exits 0' 'uses 4' \
 far term0.6 -- "$@" -o preempted
 check "told to end" all 'exits 0' 'uses 2' 'err_has "was lost: the launcher"' \
     'same preempted slowly'
-far freeze0.6 -- "$@" -o frozen --far-timeout 2
+far freeze0.6 -- "$@" -o frozen --far-timeout 5
 check "frozen" all 'exits 0' 'uses 2' 'same frozen slowly' \
-    'err_has "was lost: nothing came for 2 s"'
+    'err_has "was lost: nothing came for 5 s"'
 far refuse refuse -- "$@" -o refused
 check "refused twice, and then granted" all 'exits 0' 'uses 3' 'same refused slowly'
 far refuse refuse refuse refuse refuse -- "$@" -o never
