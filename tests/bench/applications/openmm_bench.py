@@ -11,6 +11,8 @@ Phases, all of them or those of --phases, in this order:
   check    their drafts checked as they are
   tune     tuned for --budget each, what takes most time first; with a warm L2
            cache, as OpenMM's kernels follow each other on data that fit it
+  explain  the counters of the kernel that takes most of the time, of OpenMM's
+           own configuration and of the tuned one
   rounds   --rounds of OpenMM alone and with what was tuned, in turn
 With --for SECONDS, what has not been begun by then is left out.  A summary is
 printed last and kept in OUT/report.json, and OUT/state has all that `rounds` of
@@ -38,7 +40,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUN = os.path.join(HERE, "openmm_app.py")
 BEGUN = time.monotonic()
-PHASES = ("list", "replay", "capture", "check", "tune", "rounds")
+PHASES = ("list", "replay", "capture", "check", "tune", "explain", "rounds")
 # Most launches of these do nothing, as the list of neighbours is seldom made
 # anew, or leave sums whose number is another kernel's: one launch does not show
 # that a configuration is right; those of cuFFT have no source.
@@ -246,6 +248,25 @@ class Bench:
                         "memory-*", "image.*", "*.journal", "binaries"))
         self.keep()
         shutil.copy(self.path, state)
+
+    # -- why ------------------------------------------------------------------
+
+    def explain(self):
+        """The counters of the kernel that takes most of the time."""
+        for system in self.systems:
+            gains = self.report[system].get("gains", {})
+            if not gains or self.late():
+                continue
+            name = min(gains, key=lambda one: self.report[system][
+                "kernels"].index(one.rsplit("-", 1)[0]))
+            status, out, err = self.call(
+                [self.shmtune, "explain", os.path.join(
+                    self.options.out, "taken", system, name), "--device",
+                 self.options.device, "-o",
+                 os.path.join(self.options.out, "tunings", system)])
+            say(system, name, "explained: status", status)
+            for line in out.splitlines() + err.splitlines():
+                print("   ", line[:160])
 
     # -- put back -------------------------------------------------------------
 
