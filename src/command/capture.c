@@ -40,6 +40,10 @@ static const char help[] =
     "  --no-rerun      do not make the launches again on device 0, which\n"
     "                  tells outputs from in-outs, and how far results vary\n"
     "  --propose       parameters get the values to try, and not as a comment\n"
+    "  --source FILE   where kernels are that nvcc compiled; may be repeated\n"
+    "                  [what the binary names, of -lineinfo]\n"
+    "  --nvcc-option X  an option that nvcc was given, -DN=4, -I DIR; may be\n"
+    "                  repeated\n"
     "  --list          capture nothing; show the kernels by their time\n"
     "  --json          as JSON: the last line of standard output, after what\n"
     "                  the program prints\n"
@@ -53,7 +57,7 @@ static const char help[] =
 
 struct job {
     const struct shmt_command_call *call;
-    struct shmt_command_repeats kernels;
+    struct shmt_command_repeats kernels, sources, options;
     int64_t skip, count;
     const char *bytes, *output;
     bool list, propose, rerun, json;
@@ -197,6 +201,19 @@ static void release(struct shmt_draft *draft)
     shmt_text_free(&draft->keys);
 }
 
+static enum shmtune_status tell_draft(struct job *job, const char *path,
+                                      const struct shmt_draft *draft)
+{
+    if (draft->nvcc)
+        return tell(job, ": the launch and its buffers; its source is ", path,
+                    draft->source);
+    return tell(job, ": ", path,
+                draft->code != NULL
+                    ? "the launch, its source and its buffers"
+                    : "the launch and its buffers; its source was not seen: "
+                      "--source names it");
+}
+
 /* The draft goes into the library's folder, which then gets its name. */
 static enum shmtune_status draft_one(struct job *job, const char *folder,
                                      struct shmt_error *err)
@@ -207,6 +224,13 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
 
     if (status == SHMTUNE_OK)
         status = shmt_draft_read(draft, folder, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_draft_find_source(draft, folder, job->sources.items,
+                                        job->sources.count, err);
+    if (status == SHMTUNE_OK && draft->nvcc) {
+        draft->options = job->options.items;
+        draft->option_count = job->options.count;
+    }
     if (status == SHMTUNE_OK) {
         shmt_draft_options(draft);
         status = shmt_draft_find_kernel(draft, err);
@@ -222,11 +246,7 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
     if (status == SHMTUNE_OK && rename(folder, path) != 0)
         status = shmt_error_system(err, path, "cannot be made");
     if (status == SHMTUNE_OK)
-        status = tell(job, ": ",  path, draft->code != NULL
-                                            ? "the launch, its source and its "
-                                              "buffers"
-                                            : "the launch and its buffers; "
-                                              "its source was not seen");
+        status = tell_draft(job, path, draft);
     if (status == SHMTUNE_OK) {
         job->written[job->written_count - 1].path = path;
         draft->folder = strrchr(path, '/') + 1;
@@ -485,6 +505,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"max-bytes", 0, SHMT_OPTION_TEXT, &job.bytes, 0, 0},
         {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
         {"propose", 0, SHMT_OPTION_FLAG, &job.propose, 0, 0},
+        {"source", 0, SHMT_OPTION_REPEATED, &job.sources, 0, 0},
+        {"nvcc-option", 0, SHMT_OPTION_REPEATED, &job.options, 0, 0},
         {"rerun", 0, SHMT_OPTION_FLAG, &job.rerun, 0, 0},
         {"list", 0, SHMT_OPTION_FLAG, &job.list, 0, 0},
         {"json", 0, SHMT_OPTION_FLAG, &job.json, 0, 0},
@@ -507,6 +529,11 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                          "-o"
                                        : "capture needs a folder for what it "
                                          "writes: -o DIR");
+    for (size_t k = 0; k < job.sources.count; k++)
+        if (!shmt_path_is_file(job.sources.items[k]))
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                  "--source %s is no file",
+                                  job.sources.items[k]);
     call->words[rest] = NULL;
     job.program = (const char *const *)call->words;
     job.raw.lock = -1;

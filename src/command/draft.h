@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * draft: from what the library saw of one launch, SHMT_CAPTURE_LAUNCH, to a
- * spec beside it.  Called by capture.c: draft_read.c reads, draft_options.c
- * says what the application's compiler was told, draft_parameters.c which
- * numbers may be tuned, draft_fit.c which sizes there are, draft_write.c writes
- * the rest, and draft_rerun.c makes the launch again.
+ * spec beside it.  Called by capture.c: draft_read.c reads, draft_source.c
+ * finds a source that was not seen, draft_options.c says what the application's
+ * compiler was told, draft_parameters.c which numbers may be tuned, draft_fit.c
+ * which sizes there are, draft_write.c writes the rest, and draft_rerun.c makes
+ * the launch again.
  */
 #ifndef SHMT_COMMAND_DRAFT_H
 #define SHMT_COMMAND_DRAFT_H
@@ -91,6 +92,7 @@ struct shmt_draft {
     const char *symbol, *name;         /* the kernel's; "scale" of _Z5scalePf */
     const char *expression;            /* NULL: none */
     const char *source, *code;         /* the file and its text; NULL: none */
+    bool nvcc;                         /* it was found, not seen: absolute */
     const char *image, *headers;       /* NULL: none */
     const char *identity;              /* of its binary, or source; NULL */
     int64_t grid[3], block[3], cluster[3], shared;
@@ -122,6 +124,17 @@ enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
 /* As shmt_capture_plain_name. */
 const char *shmt_draft_plain_name(struct shmt_arena *arena,
                                   const char *symbol);
+
+/* draft_source.c: of a kernel without a source the first of the files, or of
+ * those that its binary names, that has it. */
+enum shmtune_status shmt_draft_find_source(struct shmt_draft *draft,
+                                           const char *folder,
+                                           const char *const *files,
+                                           size_t count,
+                                           struct shmt_error *err);
+
+/* Of the source that was read: there is a template of the kernel's name. */
+bool shmt_draft_is_template(const struct shmt_draft *draft);
 
 /* draft_options.c: into `keys`, `definitions`, `numbers`. */
 void shmt_draft_options(struct shmt_draft *draft);

@@ -379,7 +379,10 @@ static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
         draft->expression != NULL ? draft->expression : draft->name;
 
     shmt_text_add(text, "launches:\n- entry: ");
-    shmt_yaml_add_string(text, entry);
+    if (draft->nvcc && shmt_draft_is_template(draft))
+        mark(text, "the instance of the template, as NAME<...>");
+    else
+        shmt_yaml_add_string(text, entry);
     shmt_text_add(text, "\n");
     shmt_draft_add_grid(draft, text);
     shmt_text_add(text, "  block: [");
@@ -426,7 +429,11 @@ static void add_head(const struct shmt_draft *draft, struct shmt_text *text)
     if (draft->code == NULL && draft->image != NULL)
         shmt_text_addf(text, "# Its source was not seen, its binary is %s.\n",
                        draft->image);
-    else if (draft->signature == NULL && draft->code != NULL)
+    else if (draft->nvcc)
+        shmt_text_add(text, "# How it was compiled was not seen: the source is "
+                      "the first that has a kernel of\n# this name, the "
+                      "options are those of --nvcc-option.\n");
+    if (draft->signature == NULL && draft->code != NULL)
         shmt_text_add(text, "# The source's text does not show its "
                       "parameters; types and names are to be mended.\n");
     shmt_text_add(text, "format: kernel/2\nname: ");
@@ -438,10 +445,12 @@ static void add_head(const struct shmt_draft *draft, struct shmt_text *text)
         mark(text, "the .cu file of this kernel");
         shmt_text_add(text, "\n");
     } else {
-        shmt_text_addf(text, "source: %s%s%s\n",
-                       draft->definitions.length > 0 ? "[" DEFINES ", " : "",
-                       draft->source,
-                       draft->definitions.length > 0 ? "]" : "");
+        shmt_text_addf(text, "source: %s",
+                       draft->definitions.length > 0 ? "[" DEFINES ", " : "");
+        shmt_yaml_add_string(text, draft->source);
+        shmt_text_addf(text, "%s\n%s",
+                       draft->definitions.length > 0 ? "]" : "",
+                       draft->nvcc ? "compiler: nvcc\n" : "");
     }
     shmt_text_add(text, shmt_text_string(&draft->keys));
 }

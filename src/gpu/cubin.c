@@ -120,14 +120,26 @@ static bool find_header(struct bytes file, const char *prefix,
     return false;
 }
 
-static bool find_section(struct bytes file, const char *symbol,
-                         struct bytes *out)
+static bool find_section(struct bytes file, const char *prefix,
+                         const char *symbol, struct bytes *out)
 {
     Elf64_Shdr section;
 
-    return find_header(file, info, symbol, &section) &&
+    return find_header(file, prefix, symbol, &section) &&
            section.sh_type != SHT_NOBITS &&
            slice(file, section.sh_offset, section.sh_size, out);
+}
+
+bool shmt_cubin_section(const void *cubin, size_t size, const char *name,
+                        const void **out, size_t *out_size)
+{
+    struct bytes found;
+
+    if (!find_section((struct bytes){cubin, size}, "", name, &found))
+        return false;
+    *out = found.at;
+    *out_size = found.size;
+    return true;
 }
 
 static uint64_t shared_bytes(struct bytes file, const char *symbol)
@@ -214,7 +226,7 @@ bool shmt_cubin_read_params(const void *cubin, size_t size, const char *symbol,
     struct findings findings = {0};
     struct bytes list;
 
-    if (!find_section((struct bytes){cubin, size}, symbol, &list))
+    if (!find_section((struct bytes){cubin, size}, info, symbol, &list))
         return false;
     while (list.size > 0)
         if (!read_attribute(list, &findings, &list))

@@ -43,6 +43,10 @@ struct shmt_cubin_params {
 bool shmt_cubin_read_params(const void *cubin, size_t size, const char *symbol,
                             struct shmt_cubin_params *out);
 
+/* The bytes of a section; false: there is none, or none in the file. */
+bool shmt_cubin_section(const void *cubin, size_t size, const char *name,
+                        const void **out, size_t *out_size);
+
 /* Bytes that arrays in shared memory take, those of `extern` not, in the kernel
  * of the binary that has most; 0: none has one, or it cannot be read. */
 uint64_t shmt_cubin_shared_bytes(const void *cubin, size_t size);

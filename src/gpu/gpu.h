@@ -9,6 +9,7 @@
 #include "gpu/cubin.h"
 #include "gpu/driver.h"
 #include "gpu/image.h"
+#include "gpu/lines.h"
 #include "gpu/module.h"
 #include "gpu/nvcc.h"
 #include "gpu/nvrtc.h"

@@ -179,6 +179,56 @@ check "one that another program left has none" all as_alone \
     "has opened/blend-1 'argument1: {type: bytes, role: inout, count: 4000'"
 run check opened/blend-1
 check "which check says" all "exits 2" "out_has 'to be written: the .cu file'"
+application opened load_file launch
+cp opened/blend-1/program.cu nvcc.cu
+cp -r opened/blend-1/include headers
+# As a program that nvcc compiled.
+kept() {
+    APPLICATION_KEPT=1
+    export APPLICATION_KEPT
+    application opened load_file launch sum
+    unset APPLICATION_KEPT
+}
+given="--nvcc-option=-DBLOCK=256 --nvcc-option=-DSCALAR=float
+    --nvcc-option=-Iheaders --no-rerun"
+echo 'int main() { return 0; }' >main.cu
+options="--source main.cu --source nvcc.cu $given"
+kept
+check "unless a file is named that has the kernel" all as_alone \
+    "err_has 'blend-1: the launch and its buffers; its source is /.*/nvcc.cu'" \
+    "grep -q '^source: .defines.cu, \"*/.*/nvcc.cu\"*]$' opened/blend-1/kernel.yaml" \
+    "has opened/blend-1 'compiler: nvcc'" "has opened/blend-1 'y: {type: f32, '" \
+    "grep -q '^includes: .\"*/.*/headers' opened/blend-1/kernel.yaml" \
+    "has opened/blend-1 '# BLOCK: {values: [64, 128, 256]'"
+if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *nvcc '; then
+    run check opened/blend-1
+    check "then it is a spec" exits 0
+else
+    skip "then it is a spec" "no nvcc"
+fi
+options="--source main.cu $given"
+kept
+check "of other files none is it" all as_alone \
+    "err_has 'its source was not seen'" "! has opened/blend-1 main.cu"
+run capture --source nowhere.cu -o opened -- true
+check "and one that is not there is no file" all "exits 1" \
+    "err_has '.--source nowhere.cu is no file'"
+APPLICATION_LINES=1
+export APPLICATION_LINES
+"$fake/application" opened load_file >"$folder/out" || exit 1
+unset APPLICATION_LINES
+options=$given
+kept
+check "what the binary names is told" all as_alone \
+    "err_has 'its source was not seen'" \
+    "has opened/blend-1 '# Its binary names these sources:'" \
+    "grep -q '^#   .*blend.cu$' opened/blend-1/kernel.yaml"
+cp nvcc.cu blend.cu
+kept
+check "and taken, if it has the kernel" all as_alone \
+    "err_has 'blend-1: the launch and its buffers; its source is /.*/blend.cu'"
+rm blend.cu
+options=
 FAKE_CUDA_PTX=kept.cubin
 export FAKE_CUDA_PTX
 application opened load_ptx launch sum

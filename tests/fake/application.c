@@ -14,7 +14,8 @@
  * stride=N, uneven=N, loose=N, plenty=N, many=N and plain=N, which launch these
  * kernels.
  * $FAKE_NVRTC_REAL is NVRTC, unless $APPLICATION_NVRTC is; with
- * $APPLICATION_OTHER one option more is given to it, and with $APPLICATION_KEPT
+ * $APPLICATION_OTHER one option more is given to it, with $APPLICATION_LINES it
+ * writes down the lines of the source, and with $APPLICATION_KEPT
  * nothing is compiled, so that load_file finds what another run has left.
  */
 #define _GNU_SOURCE
@@ -277,13 +278,15 @@ static void compile_as(int other)
     const char *options[] = {"--gpu-architecture=sm_90", "-DBLOCK=256",
                              "--define-macro=SCALAR=float",
                              "-default-device",
-                             "-DOTHER=1"};
+                             getenv("APPLICATION_LINES") != NULL ? "-lineinfo"
+                                                                 : "-DOTHER=1"};
     const char *headers[] = {header}, *names[] = {"scale_by.h"};
     nvrtcProgram program;
     size_t ptx_size;
 
     must((int)api.nvrtcCreateProgram(&program, source, "blend.cu", 1, headers,
                                      names), "nvrtcCreateProgram");
+    other = other || getenv("APPLICATION_LINES") != NULL;
     must((int)api.nvrtcCompileProgram(program, other ? 5 : 4, options),
          "nvrtcCompileProgram");
     must((int)api.nvrtcGetCUBINSize(program, &state.size), "size");

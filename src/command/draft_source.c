@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * draft_source: which source a captured kernel has whose compiler was not seen:
+ * of the files that the user names, and those that its binary names, the first
+ * that has a kernel of its name with as many parameters.  nvcc compiles it, as
+ * it is, from where it lies.  Called by capture.c.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "command/draft.h"
+#include "gpu/gpu.h"
+
+enum { MOST_SOURCE = 16 << 20, MOST_IMAGE = 1 << 28 };
+
+static bool has_kernel(const struct shmt_draft *draft,
+                       const struct shmt_source *source)
+{
+    for (size_t k = 0; k < source->kernel_count; k++)
+        if (strcmp(source->kernels[k].name, draft->name) == 0 &&
+            source->kernels[k].signature.count == draft->argument_count)
+            return true;
+    return false;
+}
+
+bool shmt_draft_is_template(const struct shmt_draft *draft)
+{
+    for (size_t k = 0; k < draft->text.kernel_count; k++)
+        if (strcmp(draft->text.kernels[k].name, draft->name) == 0 &&
+            draft->text.kernels[k].is_template)
+            return true;
+    return false;
+}
+
+/* *is where it is the source.  A file that cannot be read is none. */
+static enum shmtune_status try_file(struct shmt_draft *draft, const char *path,
+                                    bool *is, struct shmt_error *err)
+{
+    const char *absolute = shmt_path_absolute(draft->arena, path), *code;
+    struct shmt_source source;
+    size_t size;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    *is = false;
+    if (absolute == NULL)
+        return shmt_error_memory(err);
+    if (!shmt_path_is_file(absolute) ||
+        shmt_path_read(draft->arena, absolute, MOST_SOURCE, &code, &size,
+                       NULL) != SHMTUNE_OK)
+        return SHMTUNE_OK;
+    status = shmt_source_read(draft->arena, code, &source, err);
+    if (status != SHMTUNE_OK || !has_kernel(draft, &source))
+        return status;
+    draft->source = absolute;
+    draft->code = code;
+    draft->nvcc = *is = true;
+    return SHMTUNE_OK;
+}
+
+/* What its binary names, for people too. */
+static void read_lines(const struct shmt_draft *draft, const char *folder,
+                       struct shmt_lines *out)
+{
+    const char *path = draft->image == NULL
+                           ? NULL : shmt_path_join(draft->arena, folder,
+                                                   draft->image);
+    const char *data;
+    size_t size;
+
+    out->count = 0;
+    if (path != NULL && shmt_path_read(draft->arena, path, MOST_IMAGE, &data,
+                                       &size, NULL) == SHMTUNE_OK)
+        shmt_lines_read(draft->arena, data, size, out);
+}
+
+static void note_lines(struct shmt_draft *draft, const struct shmt_lines *lines)
+{
+    enum { MOST = 8 };
+
+    if (lines->count == 0)
+        return;
+    shmt_text_add(&draft->notes, "# Its binary names these sources:\n");
+    for (size_t k = 0; k < lines->count && k < MOST; k++) {
+        shmt_text_add(&draft->notes, "#   ");
+        shmt_text_add_visible(&draft->notes, lines->files[k]);
+        shmt_text_add(&draft->notes, "\n");
+    }
+    if (lines->count > MOST)
+        shmt_text_addf(&draft->notes, "#   and %zu more\n",
+                       lines->count - MOST);
+}
+
+enum shmtune_status shmt_draft_find_source(struct shmt_draft *draft,
+                                           const char *folder,
+                                           const char *const *files,
+                                           size_t count,
+                                           struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_lines lines;
+    bool is = draft->source != NULL;
+
+    for (size_t k = 0; status == SHMTUNE_OK && !is && k < count; k++)
+        status = try_file(draft, files[k], &is, err);
+    if (status != SHMTUNE_OK || is)
+        return status;
+    read_lines(draft, folder, &lines);
+    for (size_t k = 0; status == SHMTUNE_OK && !is && k < lines.count; k++)
+        status = try_file(draft, lines.files[k], &is, err);
+    if (!is)
+        note_lines(draft, &lines);
+    return status;
+}

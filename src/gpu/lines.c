@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lines: reads the names of sources out of cubins, PTX and fatbins (formats in
+ * lines.h).  Every offset is checked: the binary is not trusted.
+ */
+#include "gpu/lines.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "gpu/cubin.h"
+
+#define FATBIN_MAGIC UINT32_C(0xba55ed50)
+
+enum {
+    FATBIN_HEADER = 16, ENTRY_HEADER = 48, ENTRY_PTX = 1, ENTRY_CUBIN = 2,
+    ENTRY_COMPRESSED = 0x2000 | 0x8000,
+    UNIT_HEADER = 10, FOLDERS = 64
+};
+
+struct bytes {
+    const unsigned char *at;
+    size_t size;
+};
+
+struct reading {
+    struct shmt_arena *arena;
+    struct shmt_lines *out;
+};
+
+static uint64_t number_at(const unsigned char *at, size_t size)
+{
+    uint64_t number = 0;
+
+    for (size_t k = size; k-- > 0;)
+        number = number << 8 | at[k];
+    return number;
+}
+
+static bool slice(struct bytes whole, uint64_t offset, uint64_t size,
+                  struct bytes *out)
+{
+    if (offset > whole.size || size > whole.size - offset)
+        return false;
+    *out = (struct bytes){whole.at + offset, (size_t)size};
+    return true;
+}
+
+static void skip(struct bytes *rest, size_t size)
+{
+    rest->at += size;
+    rest->size -= size;
+}
+
+/* A folder's name is none. */
+static void add(struct reading *reading, const char *name, size_t length)
+{
+    struct shmt_lines *out = reading->out;
+    const char *copy;
+
+    if (length == 0 || name[0] == '<' || out->count == SHMT_LINES_FILES)
+        return;
+    for (size_t k = 0; k < out->count; k++)
+        if (strlen(out->files[k]) == length &&
+            memcmp(out->files[k], name, length) == 0)
+            return;
+    copy = shmt_arena_copy(reading->arena, name, length);
+    if (copy != NULL)
+        out->files[out->count++] = copy;
+}
+
+/* -- a cubin -------------------------------------------------------------- */
+
+/* A text with its zero; false: it has none. */
+static bool take_text(struct bytes *rest, const char **out)
+{
+    const unsigned char *end = memchr(rest->at, '\0', rest->size);
+
+    if (end == NULL)
+        return false;
+    *out = (const char *)rest->at;
+    skip(rest, (size_t)(end - rest->at) + 1);
+    return true;
+}
+
+/* LEB128; of more than 63 bits nothing is kept. */
+static bool take_number(struct bytes *rest, uint64_t *out)
+{
+    *out = 0;
+    for (unsigned shift = 0; rest->size > 0; shift += 7) {
+        const unsigned char byte = rest->at[0];
+
+        skip(rest, 1);
+        if (shift < 63)
+            *out |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return true;
+    }
+    return false;
+}
+
+/* Folders, then files with the numbers of theirs; 0 is the compiler's own. */
+static void read_tables(struct reading *reading, struct bytes rest)
+{
+    const char *folders[FOLDERS], *name;
+    size_t count = 0;
+    uint64_t folder, ignored;
+
+    while (take_text(&rest, &name) && name[0] != '\0')
+        if (count < FOLDERS)
+            folders[count++] = name;
+    while (take_text(&rest, &name) && name[0] != '\0') {
+        if (!take_number(&rest, &folder) || !take_number(&rest, &ignored) ||
+            !take_number(&rest, &ignored))
+            return;
+        if (folder > 0 && folder <= count)
+            name = shmt_path_join(reading->arena, folders[folder - 1], name);
+        if (name != NULL)
+            add(reading, name, strlen(name));
+    }
+}
+
+static void read_unit(struct reading *reading, struct bytes unit)
+{
+    const unsigned version = (unsigned)number_at(unit.at + 4, 2);
+    const size_t fixed = version >= 4 ? 6 : 5;
+    size_t operands;
+
+    if (version < 2 || version > 4 || unit.size < UNIT_HEADER + fixed)
+        return;
+    skip(&unit, UNIT_HEADER + fixed);
+    operands = unit.at[-1] == 0 ? 0 : unit.at[-1] - 1u;
+    if (operands > unit.size)
+        return;
+    skip(&unit, operands);
+    read_tables(reading, unit);
+}
+
+static void read_cubin(struct reading *reading, struct bytes cubin)
+{
+    struct bytes rest, unit;
+    const void *section;
+
+    if (!shmt_cubin_section(cubin.at, cubin.size, ".debug_line", &section,
+                            &rest.size))
+        return;
+    rest.at = section;
+    while (rest.size >= UNIT_HEADER &&
+           slice(rest, 0, 4 + number_at(rest.at, 4), &unit)) {
+        if (unit.size >= UNIT_HEADER)
+            read_unit(reading, unit);
+        skip(&rest, unit.size);
+    }
+}
+
+/* -- PTX ------------------------------------------------------------------ */
+
+/* `.file N "NAME"`, which may have more behind it. */
+static void read_directive(struct reading *reading, const char *line,
+                           size_t length)
+{
+    static const char word[] = ".file";
+    const char *end = line + length, *open, *close;
+
+    while (line < end && (*line == ' ' || *line == '\t'))
+        line++;
+    if ((size_t)(end - line) < sizeof word ||
+        memcmp(line, word, sizeof word - 1) != 0 ||
+        (line[sizeof word - 1] != ' ' && line[sizeof word - 1] != '\t'))
+        return;
+    open = memchr(line, '"', (size_t)(end - line));
+    close = open == NULL
+                ? NULL : memchr(open + 1, '"', (size_t)(end - open - 1));
+    if (close != NULL)
+        add(reading, open + 1, (size_t)(close - open - 1));
+}
+
+static void read_ptx(struct reading *reading, struct bytes text)
+{
+    while (text.size > 0) {
+        const unsigned char *end = memchr(text.at, '\n', text.size);
+        const size_t length = end == NULL ? text.size
+                                          : (size_t)(end - text.at);
+
+        read_directive(reading, (const char *)text.at, length);
+        skip(&text, end == NULL ? length : length + 1);
+    }
+}
+
+/* -- a fatbin ------------------------------------------------------------- */
+
+static void read_entry(struct reading *reading, struct bytes header,
+                       struct bytes payload)
+{
+    const uint64_t kind = number_at(header.at, 2);
+    const uint64_t flags = number_at(header.at + 40, 8);
+    struct bytes name;
+
+    if ((flags & ENTRY_COMPRESSED) == 0 && kind == ENTRY_CUBIN)
+        read_cubin(reading, payload);
+    else if ((flags & ENTRY_COMPRESSED) == 0 && kind == ENTRY_PTX)
+        read_ptx(reading, payload);
+    if (slice(header, number_at(header.at + 32, 4),
+              number_at(header.at + 36, 4), &name))
+        add(reading, (const char *)name.at,
+            strnlen((const char *)name.at, name.size));
+}
+
+static void read_fatbin(struct reading *reading, struct bytes fatbin)
+{
+    struct bytes rest, header, payload;
+
+    if (!slice(fatbin, number_at(fatbin.at + 6, 2),
+               number_at(fatbin.at + 8, 8), &rest))
+        return;
+    while (rest.size >= ENTRY_HEADER) {
+        if (!slice(rest, 0, number_at(rest.at + 4, 4), &header) ||
+            header.size < ENTRY_HEADER ||
+            !slice(rest, header.size, number_at(rest.at + 8, 8), &payload))
+            return;
+        read_entry(reading, header, payload);
+        skip(&rest, header.size + payload.size);
+    }
+}
+
+void shmt_lines_read(struct shmt_arena *arena, const void *binary, size_t size,
+                     struct shmt_lines *out)
+{
+    struct reading reading = {arena, out};
+    const struct bytes whole = {binary, size};
+
+    out->count = 0;
+    if (size >= FATBIN_HEADER && number_at(whole.at, 4) == FATBIN_MAGIC)
+        read_fatbin(&reading, whole);
+    else if (size >= 4 && memcmp(binary, "\x7f""ELF", 4) == 0)
+        read_cubin(&reading, whole);
+    else
+        read_ptx(&reading, whole);
+}
