@@ -59,6 +59,7 @@ static inline const char *shmt_capture_plain_name(const char *symbol,
     *length = strlen(symbol);
     if (strncmp(symbol, "_Z", 2) != 0)
         return symbol;
+    at += *at == 'L';         /* a static one */
     at += *at == 'N';
     /* The last of the names in front of a template's arguments. */
     while (*at >= '0' && *at <= '9') {

@@ -133,9 +133,6 @@ enum shmtune_status shmt_draft_find_source(struct shmt_draft *draft,
                                            size_t count,
                                            struct shmt_error *err);
 
-/* Of the source that was read: there is a template of the kernel's name. */
-bool shmt_draft_is_template(const struct shmt_draft *draft);
-
 /* draft_options.c: into `keys`, `definitions`, `numbers`. */
 void shmt_draft_options(struct shmt_draft *draft);
 /* "BLOCK=256" or "BLOCK": a number that may be tuned, or a definition. */

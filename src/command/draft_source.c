@@ -24,15 +24,6 @@ static bool has_kernel(const struct shmt_draft *draft,
     return false;
 }
 
-bool shmt_draft_is_template(const struct shmt_draft *draft)
-{
-    for (size_t k = 0; k < draft->text.kernel_count; k++)
-        if (strcmp(draft->text.kernels[k].name, draft->name) == 0 &&
-            draft->text.kernels[k].is_template)
-            return true;
-    return false;
-}
-
 /* *is where it is the source.  A file that cannot be read is none. */
 static enum shmtune_status try_file(struct shmt_draft *draft, const char *path,
                                     bool *is, struct shmt_error *err)

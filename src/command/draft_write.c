@@ -375,12 +375,14 @@ static void add_arguments(struct shmt_draft *draft, struct shmt_text *text)
 
 static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
 {
-    const char *entry =
-        draft->expression != NULL ? draft->expression : draft->name;
+    const char *entry = draft->expression != NULL ? draft->expression
+                        : draft->nvcc ? shmt_signature_expression(
+                                            draft->arena, draft->symbol)
+                                      : draft->name;
 
     shmt_text_add(text, "launches:\n- entry: ");
-    if (draft->nvcc && shmt_draft_is_template(draft))
-        mark(text, "the instance of the template, as NAME<...>");
+    if (entry == NULL)
+        mark(text, "what the kernel is called, with what it is made with");
     else
         shmt_yaml_add_string(text, entry);
     shmt_text_add(text, "\n");

@@ -11,7 +11,10 @@
 
 #include <ctype.h>
 
-enum { COMPONENTS = 128, DEPTH = 32, TYPE_TEXT = 96, TEMPLATE_ARGUMENTS = 16 };
+/* What stands for a number of a template that cannot be written. */
+static const char unsaid[] = "...";
+
+enum { COMPONENTS = 128, DEPTH = 32, TYPE_TEXT = 160, TEMPLATE_ARGUMENTS = 16 };
 
 /* A type, or a prefix of a name. */
 struct component {
@@ -70,10 +73,32 @@ static void set_text(struct component *component, const char *text,
 static void add_text(struct component *component, const char *text)
 {
     const size_t used = strlen(component->text);
-    const size_t length = strlen(text);
+    size_t length = strlen(text);
 
-    if (used + length < sizeof component->text)
-        memcpy(component->text + used, text, length + 1);
+    if (length > sizeof component->text - 1 - used)
+        length = sizeof component->text - 1 - used;
+    memcpy(component->text + used, text, length);
+    component->text[used + length] = '\0';
+}
+
+/* What is longer than there is room has none to spare. */
+static bool is_cut(const struct component *component)
+{
+    return strlen(component->text) == sizeof component->text - 1;
+}
+
+/* Of a name in a namespace; what has none of its own is not said. */
+static void qualify(struct component *component, const char *before)
+{
+    char name[TYPE_TEXT];
+
+    memcpy(name, component->text, sizeof name);
+    set_text(component, before, strlen(before));
+    if (strncmp(name, "_GLOBAL__N_", 11) == 0 ||
+        strncmp(name, "_INTERNAL_", 10) == 0)
+        return;
+    add_text(component, before[0] == '\0' ? "" : "::");
+    add_text(component, name);
 }
 
 static bool read_builtin(struct reader *reader, struct component *out)
@@ -181,6 +206,41 @@ static void read_made(struct reader *reader, struct component *out)
     keep(reader, out);
 }
 
+/* Behind L: i32E, in5E, b1E, or 4Mode2E, a number of an enumeration.  Others
+ * are "...". */
+static void read_literal(struct reader *reader, struct component *out)
+{
+    struct component type;
+    size_t length;
+
+    read_type(reader, &type);
+    *out = (struct component){.kind = SHMT_SIGNATURE_OTHER,
+                              .element = SHMT_ELEMENT_BYTES};
+    if (type.kind == SHMT_SIGNATURE_OTHER) {
+        set_text(out, "(", 1);
+        add_text(out, type.text);
+        add_text(out, ")");
+    }
+    add_text(out, take(reader, "n") ? "-" : "");
+    length = strspn(reader->at, "0123456789");
+    if (length == 0 || length > 20 || reader->at[length] != 'E' ||
+        type.stars > 0 || shmt_element_is_real(type.element)) {
+        set_text(out, unsaid, strlen(unsaid));
+        length = strcspn(reader->at, "E");
+    } else if (type.element == SHMT_ELEMENT_BOOL) {
+        add_text(out, reader->at[0] == '0' ? "false" : "true");
+    } else {
+        char digits[24];
+
+        memcpy(digits, reader->at, length);
+        digits[length] = '\0';
+        add_text(out, digits);
+    }
+    reader->at += length;
+    if (!take(reader, "E"))
+        fail(reader);
+}
+
 /* I...E behind a name: what it is made with. */
 static void read_template(struct reader *reader, struct component *out)
 {
@@ -190,17 +250,10 @@ static void read_template(struct reader *reader, struct component *out)
     add_text(out, "<");
     for (size_t n = 0; !reader->bad && !take(reader, "E"); n++) {
         add_text(out, n == 0 ? "" : ", ");
-        if (take(reader, "L")) {
-            /* A literal: Li32E. */
-            while (*reader->at != 'E' && *reader->at != '\0')
-                reader->at++;
-            if (!take(reader, "E"))
-                fail(reader);
-            add_text(out, "...");
-            collect(reader, &argument);
-            continue;
-        }
-        read_type(reader, &argument);
+        if (take(reader, "L"))
+            read_literal(reader, &argument);
+        else
+            read_type(reader, &argument);
         add_text(out, argument.text);
         collect(reader, &argument);
     }
@@ -211,22 +264,28 @@ static void read_template(struct reader *reader, struct component *out)
 static void read_nested(struct reader *reader, struct component *out)
 {
     bool first = true;
+    char before[TYPE_TEXT] = "";
 
     while (!reader->bad && !take(reader, "E")) {
         if (*reader->at == 'S' && reader->at[1] == 't') {
             reader->at += 2;
+            memcpy(before, "std", 4);
             first = false;
             continue;
         }
         if (take(reader, "S")) {
             read_seen(reader, out);
+            memcpy(before, out->text, sizeof before);
             first = false;
             continue;
         }
-        if (take(reader, "I"))
+        if (take(reader, "I")) {
             read_template(reader, out);
-        else
+        } else {
             read_name(reader, out);
+            qualify(out, before);
+        }
+        memcpy(before, out->text, sizeof before);
         if (!first)
             out->kind = SHMT_SIGNATURE_OTHER;
         first = false;
@@ -342,24 +401,44 @@ bool shmt_signature_read(struct shmt_arena *arena, const char *lowered,
     return read_parameters(&reader, "E", arena, out);
 }
 
+/* The name of a function, with what it is made with. */
+static void read_function(struct reader *reader, struct component *out)
+{
+    if (!take(reader, "_Z"))
+        fail(reader);
+    take(reader, "L");             /* a static one */
+    if (take(reader, "N")) {
+        read_nested(reader, out);
+        return;
+    }
+    read_name(reader, out);
+    if (*reader->at == 'I')
+        keep(reader, out);
+    if (take(reader, "I"))
+        read_template(reader, out);
+}
+
+const char *shmt_signature_expression(struct shmt_arena *arena,
+                                      const char *symbol)
+{
+    struct component name = {0};
+    struct reader reader = {.at = symbol};
+
+    if (strncmp(symbol, "_Z", 2) != 0)
+        return shmt_arena_copy(arena, symbol, strlen(symbol));
+    read_function(&reader, &name);
+    if (reader.bad || is_cut(&name) || strstr(name.text, unsaid) != NULL)
+        return NULL;
+    return shmt_arena_copy(arena, name.text, strlen(name.text));
+}
+
 bool shmt_signature_read_symbol(struct shmt_arena *arena, const char *symbol,
                                 struct shmt_signature *out)
 {
     struct component name = {0}, result;
     struct reader reader = {.at = symbol, .collects = true};
 
-    if (!take(&reader, "_Z"))
-        return false;
-    take(&reader, "L");            /* a static one */
-    if (take(&reader, "N")) {
-        read_nested(&reader, &name);
-    } else {
-        read_name(&reader, &name);
-        if (*reader.at == 'I')
-            keep(&reader, &name);
-        if (take(&reader, "I"))
-            read_template(&reader, &name);
-    }
+    read_function(&reader, &name);
     reader.collects = false;
     /* What is made from a template says its result, too. */
     if (reader.made_count > 0)

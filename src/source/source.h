@@ -60,6 +60,11 @@ bool shmt_signature_read(struct shmt_arena *arena, const char *lowered,
 bool shmt_signature_read_symbol(struct shmt_arena *arena, const char *symbol,
                                 struct shmt_signature *out);
 
+/* What the kernel of a symbol is called in its source, "ns::scale<float, 4>";
+ * NULL: it cannot be said, or there is no memory. */
+const char *shmt_signature_expression(struct shmt_arena *arena,
+                                      const char *symbol);
+
 /* -- the text ------------------------------------------------------------- */
 
 struct shmt_source_kernel {

@@ -59,7 +59,7 @@ static void names_are_read(void)
                "u64=unsigned long, f64=double");
     CHECK_TEXT(types_of("_Z17shmtune_signatureIFvP4pairIfEN4tile5shapeE"
                         "PPfEEvv"),
-               "Pother=pair<float> *, other=shape, Pother=float **");
+               "Pother=pair<float> *, other=tile::shape, Pother=float **");
 }
 
 /* Those that nvcc 13.0 makes of kernels. */
@@ -79,6 +79,47 @@ static void symbols_are_read(void)
                "KPf64=const double *, KPf64=const double *, u32=unsigned");
     CHECK_TEXT(types_of("_Z5scaleIfEvPT0_"), "?");
     CHECK_TEXT(types_of("_Z5scalePf.part"), "?");
+}
+
+static const char *expression_of(const char *symbol)
+{
+    const char *found = shmt_signature_expression(arena, symbol);
+
+    return found == NULL ? "?" : found;
+}
+
+static void kernels_are_called_as_in_their_source(void)
+{
+    CHECK_TEXT(expression_of("scale"), "scale");
+    CHECK_TEXT(expression_of("_Z5scalePfPKffi"), "scale");
+    CHECK_TEXT(expression_of("_ZL5scalePd"), "scale");
+    CHECK_TEXT(expression_of("_ZN12_GLOBAL__N_13one5scaleEPKiS2_"),
+               "one::scale");
+    CHECK_TEXT(expression_of("_ZN43_INTERNAL_522a1457_12_transpose_cu_"
+                             "5f7108bb5scaleEPf"), "scale");
+    CHECK_TEXT(expression_of("_Z10add_scaledIfEvPT_4Pair"),
+               "add_scaled<float>");
+    CHECK_TEXT(expression_of("_Z4swapIfiLi32EEvPT_PKT0_S1_"),
+               "swap<float, int, 32>");
+    CHECK_TEXT(expression_of("_ZN2ns5scaleIdEEvPKT_S3_j"),
+               "ns::scale<double>");
+    CHECK_TEXT(expression_of("_Z1kIL4Mode2ELb1ELb0ELin5ELj7EEvv"),
+               "k<(Mode)2, true, false, -5, 7>");
+    CHECK_TEXT(expression_of("_Z1kIPKfN4tile5shapeIfLi2EEES4_Evv"),
+               "k<const float *, tile::shape<float, 2>, "
+               "tile::shape<float, 2>>");
+    /* What nvcc 13.0 makes of kernels in a main program. */
+    CHECK_TEXT(expression_of("_Z1eIL4Mode1ELb1ELin5ELm7EL4Kindn1EEvPf"),
+               "e<(Mode)1, true, -5, 7, (Kind)-1>");
+    CHECK_TEXT(expression_of("_ZN2ns33_GLOBAL__N__5784ddc4_5_tt_cu_main3hidIf"
+                             "EEvPT_"), "ns::hid<float>");
+    CHECK_TEXT(expression_of("_Z4tmplIN4tile5shapeEEvT_IfLi3EE"),
+               "tmpl<tile::shape>");
+    CHECK_TEXT(expression_of("_Z4packIJifEEvDpT_"), "?");
+    CHECK_TEXT(expression_of("_Z1kILf3f800000EEvv"), "?");
+    CHECK_TEXT(expression_of("_Z1kIXadL_Z1fvEEEvv"), "?");
+    CHECK_TEXT(expression_of("_Z"), "?");
+    CHECK_TEXT(expression_of("_Z9k"), "?");
 }
 
 static void other_names_say_nothing(void)
@@ -144,6 +185,7 @@ int main(void)
         return EXIT_FAILURE;
     CHECK_RUN(names_are_read);
     CHECK_RUN(symbols_are_read);
+    CHECK_RUN(kernels_are_called_as_in_their_source);
     CHECK_RUN(other_names_say_nothing);
     CHECK_RUN(arguments_fit_or_do_not);
     shmt_arena_free(arena);
