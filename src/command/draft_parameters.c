@@ -18,8 +18,8 @@
 /* Of a block; of arrays in shared memory. */
 enum { THREADS = 1024, SHARED_BYTES = 48 * 1024, MOST_IMAGE = 1 << 26 };
 
-static struct shmt_draft_number *find(struct shmt_draft *draft,
-                                      const char *name, size_t length)
+static const struct shmt_draft_number *find(const struct shmt_draft *draft,
+                                            const char *name, size_t length)
 {
     for (size_t k = 0; k < draft->number_count; k++)
         if (strlen(draft->numbers[k].name) == length &&
@@ -151,8 +151,59 @@ static void drop_others(struct shmt_draft *draft)
     draft->number_count = kept;
 }
 
+/* Part `axis` of "A, B", without blanks; *length 0: there is none. */
+static const char *part_of(const char *list, int axis, size_t *length)
+{
+    for (; axis > 0 && list != NULL; axis--) {
+        list = strchr(list, ',');
+        list = list == NULL ? NULL : list + 1;
+    }
+    *length = 0;
+    if (list == NULL)
+        return NULL;
+    list += strspn(list, " \t\n");
+    *length = strcspn(list, ", \t\n");
+    return list;
+}
+
+/* Whether `dim3 threads(A, B)` says this block, with names for all that is more
+ * than 1. */
+static bool says_block(const struct shmt_draft *draft, const char *list)
+{
+    for (int axis = 0; axis < shmt_draft_axes(draft->block); axis++) {
+        size_t length;
+        const char *part = part_of(list, axis, &length);
+        const struct shmt_draft_number *one =
+            part == NULL ? NULL : find(draft, part, length);
+
+        if (draft->block[axis] > 1 &&
+            (one == NULL || one->value != draft->block[axis]))
+            return false;
+    }
+    return true;
+}
+
+/* Of several numbers of one value the one that the source gives to this axis;
+ * NULL: it does not say. */
+static const char *spelled_block(const struct shmt_draft *draft, int axis)
+{
+    for (size_t k = 0; k < draft->text.variable_count; k++) {
+        const char *list = draft->text.variables[k].value;
+        size_t length;
+        const char *part = part_of(list, axis, &length);
+
+        if (part != NULL && draft->block[axis] > 1 && says_block(draft, list))
+            return find(draft, part, length)->name;
+    }
+    return NULL;
+}
+
 const char *shmt_draft_block(const struct shmt_draft *draft, int axis)
 {
+    const char *spelled = spelled_block(draft, axis);
+
+    if (spelled != NULL)
+        return spelled;
     for (size_t k = 0; k < draft->number_count; k++) {
         const struct shmt_draft_number *one = &draft->numbers[k];
 

@@ -206,6 +206,16 @@ if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *nvcc '; then
 else
     skip "then it is a spec" "no nvcc"
 fi
+cat nvcc.cu - >spelled.cu <<'END'
+#define ITS_BLOCK 256
+#include <cuda_runtime.h>
+void run() { dim3 grid(4); dim3 threads( ITS_BLOCK, 1 ); }
+END
+options="--source spelled.cu $given"
+kept
+check "of two numbers that the block may be, it is that of the source" all \
+    as_alone "has opened/blend-1 'block: [ITS_BLOCK]'" \
+    "has opened/blend-1 '# BLOCK: {values: [64, 128, 256]'"
 options="--source main.cu $given"
 kept
 check "of other files none is it" all as_alone \
