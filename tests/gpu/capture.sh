@@ -167,17 +167,20 @@ else
         "[ \$(ls plain/add_scaled-1/memory-*.after.gz | wc -l) -eq 2 ]" \
         "[ \$(grep -c 'bytes: 400000$' plain/add_scaled-1/launch.yaml) -eq 3 ]" \
         "grep -q 'at_0: {pointer: ' plain/add_scaled-1/kernel.yaml"
-    # The source by hand: then it is a spec as any other.
-    sed -e "s#^source: .*#source: $here/capture.cu\ncompiler: nvcc#" \
-        -e 's#^- entry: .*#- entry: add_scaled<float>#' \
-        plain/add_scaled-1/kernel.yaml >plain/add_scaled-1/with.yaml
-    "$build/shmtune" tune plain/add_scaled-1/with.yaml --device 0 \
-        --strategy exhaustive -o tuned-plain >log 2>&1
-    report "with its source it computes what the program computed" [ $? -eq 0 ]
-    # Its block may be another one; z and pair go by the address.
-    sed -e 's/  BLOCK_X: {values: .128., default: 128/  BLOCK_X: {values: [64, 128], default: 128/' \
-        -e 's#^  grid: .*#  grid: ["ceildiv(100000, BLOCK_X)"]#' \
-        plain/add_scaled-1/with.yaml >plain/add_scaled-1/kernel.yaml
+    rm -rf plain
+    "$build/shmtune" capture -k add_scaled --propose --source \
+        "$here/capture.cu" -o plain -- ./program >out 2>err
+    status=$?
+    report "unless it is named" all "[ $status -eq 3 ]" "cmp -s alone out" \
+        "grep -q 'its source is .*/capture.cu' err" \
+        "grep -q 'add_scaled-1: made again it gives what' err" \
+        "grep -q 'entry: .*add_scaled<float>' plain/add_scaled-1/kernel.yaml" \
+        "grep -q '^  BLOCK_X: {values: .[0-9]*, ' plain/add_scaled-1/kernel.yaml"
+    "$build/shmtune" check plain/add_scaled-1 >log 2>&1
+    report "then it is a spec, unedited" [ $? -eq 0 ]
+    # How many there are stands in a struct, which has no names.
+    sed -i 's#^  grid: .*#  grid: ["ceildiv(100000, BLOCK_X)"]#' \
+        plain/add_scaled-1/kernel.yaml
     "$build/shmtune" tune plain/add_scaled-1 --device 0 \
         --strategy exhaustive -o tuned-block >log 2>&1
     report "its block is tuned" all "[ $? -eq 0 ]" \
@@ -188,6 +191,10 @@ else
     report "a program of nvcc's takes it back" all "[ $status -eq 3 ]" \
         "cmp -s alone out" "grep -q 'as tuned\|own configuration won' err"
     sed 's/^/# /' err
+    "$nvcc" -O2 -arch=native -lineinfo -o program "$here/capture.cu" >log 2>&1
+    "$build/shmtune" capture -k add_scaled -o lines -- ./program >out 2>err
+    report "its binary names its source" all "cmp -s alone out" \
+        "grep -q 'its source is .*/capture.cu' err"
     "$nvcc" -O2 -arch=native -cudart shared -o program "$here/capture.cu" \
         >log 2>&1
     LD_LIBRARY_PATH=$(dirname "$FAKE_NVRTC_REAL"):$(dirname "$nvcc")/../lib64
