@@ -17,6 +17,7 @@ struct table {
     const char *name;             /* of the template */
     const char *form;
     const struct shmt_export_row *row;   /* NULL: outside of the rows */
+    struct shmt_kernel_evaluated evaluated;   /* its configuration */
     size_t number;                /* of the row */
     struct shmt_text *text;
     struct shmt_error *err;
@@ -73,6 +74,8 @@ static enum shmtune_status refuse_unknown(const struct table *table,
     shmt_text_add(&text, "no such placeholder; there are");
     for (size_t k = 0; k < kernel->scope.count; k++)
         shmt_text_addf(&text, " {%s}", kernel->scope.symbols[k].name);
+    for (size_t k = 0; k < kernel->scope.derived_count; k++)
+        shmt_text_addf(&text, " {%s}", kernel->scope.derived[k].name);
     for (size_t k = 0; k < WORDS; k++)
         shmt_text_addf(&text, " {%s}", words[k]);
     shmt_text_add(&text, "; {{NAME} is the text {NAME} itself");
@@ -81,6 +84,8 @@ static enum shmtune_status refuse_unknown(const struct table *table,
     return status;
 }
 
+/* The number of a dimension, a parameter or a derived name, in this order; as
+ * many as there are: it is none. */
 static size_t find_symbol(const struct table *table, const char *name,
                           size_t length)
 {
@@ -89,30 +94,40 @@ static size_t find_symbol(const struct table *table, const char *name,
 
     while (k < scope->count && !is_word(scope->symbols[k].name, name, length))
         k++;
+    while (k >= scope->count && k < scope->count + scope->derived_count &&
+           !is_word(scope->derived[k - scope->count].name, name, length))
+        k++;
     return k;
 }
 
-/* Whether it is a dimension or a parameter: these come before words. */
+/* Whether it is one of them: they come before words. */
 static bool is_symbol(const struct table *table, const char *name,
                       size_t length)
 {
-    return find_symbol(table, name, length) < table->rows->kernel->scope.count;
+    const struct shmt_expr_scope *const scope = &table->rows->kernel->scope;
+
+    return find_symbol(table, name, length) <
+           scope->count + scope->derived_count;
 }
 
-/* The value of a dimension or parameter in the row. */
-static void add_symbol(struct table *table, const char *name, size_t length)
+/* Its value in the row. */
+static enum shmtune_status add_symbol(struct table *table, const char *name,
+                                      size_t length)
 {
-    const struct shmt_kernel *const kernel = table->rows->kernel;
+    const struct shmt_expr_scope *const scope = &table->rows->kernel->scope;
     const size_t k = find_symbol(table, name, length);
-    const shmt_config *const config =
-        table->rows->configs[table->row->config];
-    const size_t p = k - kernel->dimension_count;
+    struct shmt_value value;
+    enum shmtune_status status = SHMTUNE_OK;
 
-    if (k < kernel->dimension_count)
-        shmt_text_addf(table->text, "%" PRId64, table->row->problem[k]);
+    if (k < scope->count)
+        value = table->evaluated.values[k];
     else
-        shmt_kernel_value_add(table->text,
-                              kernel->parameters[p].values[config[p]]);
+        status = shmt_expr_next(scope->derived[k - scope->count].expr,
+                                &table->evaluated.evaluation, &value,
+                                table->err);
+    if (status == SHMTUNE_OK)
+        shmt_kernel_value_add(table->text, value);
+    return status;
 }
 
 static size_t find_word(const char *name, size_t length)
@@ -161,9 +176,8 @@ static enum shmtune_status put(struct table *table, const char *at)
         return refuse(table, at, "is of a row, and stands between {begin} and "
                                  "{end} alone");
     if (symbol)
-        add_symbol(table, at + 1, length);
-    else
-        add_word(table, word);
+        return add_symbol(table, at + 1, length);
+    add_word(table, word);
     return SHMTUNE_OK;
 }
 
@@ -210,6 +224,9 @@ static enum shmtune_status expand_rows(struct table *table, const char *from,
          k < table->rows->row_count && status == SHMTUNE_OK; k++) {
         table->row = &table->rows->rows[k];
         table->number = k;
+        shmt_kernel_evaluate(table->rows->kernel, table->row->problem,
+                             table->rows->configs[table->row->config],
+                             &table->evaluated);
         status = expand(table, from, to);
     }
     table->row = NULL;

@@ -252,4 +252,62 @@ sed 's#BLOCK <= n#BLOCK % 2.5 <= n#' "$data/scale.yaml" \
 run export "$root/kernels/odd.yaml" --to header -o "$folder/odd.h"
 check "an expression that C has not" all 'exits 0' \
     'grep -q "BLOCK % 2.5 <= n" "$folder/odd.h"' 'compiles_c "$folder/odd.h"'
+
+# -- a table of rows, from the spec to the text ------------------------------
+
+# A kernel whose second launch adds up what the blocks of the first have left,
+# tuned for two widths; its row has a number that follows from another and a
+# word in the place of one.
+use_fake_worker
+cat >"$root/kernels/rows.yaml" <<'SPEC'
+format: kernel/2
+name: rows
+source: toy.cu
+problem:
+  n: {default: 4096}
+  WIDTH: {default: 8, min: 8, max: 128, define: true}
+sizes:
+- {WIDTH: 8}
+- {WIDTH: 128}
+parameters:
+  THREADS: {values: [64, 128, 256], default: 256}
+  OCCUPANCY: {values: {from: 1, to: 4}, default: 1}
+  SPLIT: {values: [0, 1], default: 1}
+derived:
+  tile: THREADS // 2
+  split: "'true' if SPLIT == 1 else 'false'"
+  tiles: ceildiv(n, tile)
+  fault: n // (WIDTH - 8)
+launches:
+- entry: toy
+  grid: ["132 if SPLIT == 1 else tiles"]
+  block: [32, THREADS // 32]
+  arguments: [out, part, src, n, by]
+- entry: toy_rest
+  when: SPLIT == 1 and tiles % 132 != 0
+  grid: [132, tile // 32]
+  block: [32, THREADS // 64]
+  arguments: [out, part, n, by]
+arguments:
+  src: {type: f32, role: input, count: n}
+  out: {type: f32, role: output, count: n, tolerance: {norm: 1.0e-3}}
+  part: {type: f32, role: workspace, count: 132 * tile * WIDTH}
+  n: {type: i32, value: n}
+  by: {struct: {m: {type: u32, value: 2 ** 32 // WIDTH + 1}, d: {type: u32, value: WIDTH}}}
+SPEC
+cat >"$folder/rows.in" <<'FORM'
+// {begin}
+    CASE({THREADS}, {OCCUPANCY}, {tile}, {WIDTH}, {split});
+// {end}
+FORM
+run tune rows --device 0 --strategy exhaustive
+check "a table's kernel is tuned" exits 0
+run export "$folder"/tunings/rows/*.yaml --template "$folder/rows.in"
+check "its rows have derived names" all 'exits 0' \
+    '[ "$(wc -l <"$folder/out")" -eq 2 ]' \
+    '! grep -qvE "^    CASE\((64, [1-4], 32|128, [1-4], 64|256, [1-4], 128), (8|128), (true|false)\);$" "$folder/out"'
+printf '{begin}\n{fault}\n{end}\n' >"$folder/bad"
+run export "$folder"/tunings/rows/*.yaml --template "$folder/bad"
+check "one that has no value is told with its place" all 'exits 2' \
+    'err_has "rows.yaml:18:12: .*n // (WIDTH - 8)"' out_empty
 finish
