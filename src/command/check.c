@@ -62,6 +62,7 @@ static const char help[] =
     "  --cubins DIR      put the binaries of winners and defaults of tunings\n"
     "                    there, for applications on machines without compiler\n"
     "  -j, --jobs N      compile workers [processors]\n"
+    SHMT_COMPILER_DEADLINE_HELP
     SHMT_COMMAND_LIMITS_HELP
     "  --json            as JSON\n"
     "\n"
@@ -188,7 +189,7 @@ enum shmtune_status shmt_check_compiler(struct shmt_check *check,
     if (!check->compile || kernel->source == NULL)
         return SHMTUNE_OK;
     if (kernel->nvcc || check->no_compiler[0] == '\0') {
-        status = shmt_compiler_open(kernel, arch, check->jobs, out, err);
+        status = shmt_compiler_open(kernel, arch, &check->compiler, out, err);
         if (status != SHMTUNE_NO_DEVICE)
             return status;
         if (!kernel->nvcc)
@@ -399,7 +400,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
     struct shmt_check check = {
-        .call = call, .arch = "sm_90", .jobs = shmt_command_cores(),
+        .call = call, .arch = "sm_90",
+        .compiler = {.jobs = shmt_command_cores(),
+                     .deadline_s = SHMT_COMPILER_DEADLINE_S},
         .compile = true, .sample = -1, .root = ""
     };
     bool json = false;
@@ -409,7 +412,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"compile", 0, SHMT_OPTION_FLAG, &check.compile, 0, 0},
         {"sample", 0, SHMT_OPTION_INT, &check.sample, 0, 4096},
         {"cubins", 0, SHMT_OPTION_TEXT, &check.cubins, 0, 0},
-        {"jobs", 'j', SHMT_OPTION_INT, &check.jobs, 1, 1024},
+        {"jobs", 'j', SHMT_OPTION_INT, &check.compiler.jobs, 1, 1024},
+        SHMT_COMPILER_DEADLINE(check.compiler.deadline_s),
         SHMT_COMMAND_LIMITS(check.limits),
         {"json", 0, SHMT_OPTION_FLAG, &json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}

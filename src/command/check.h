@@ -19,7 +19,7 @@ struct shmt_check {
     const struct shmt_command_call *call;
     const char *spec;        /* --spec, or NULL */
     const char *arch;        /* of specs */
-    int64_t jobs;
+    struct shmt_compiler_options compiler;
     struct shmt_command_limits limits;
     bool compile;            /* false: --no-compile */
     int64_t sample;          /* configurations of a spec that are compiled

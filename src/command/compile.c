@@ -105,23 +105,14 @@ static enum shmtune_status work(struct run *run, struct shmt_error *err)
     return status;
 }
 
-enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
-                                       const char *arch, int64_t jobs,
-                                       struct shmt_target **out,
-                                       struct shmt_error *err)
-{
-    return shmt_compiler_open_in(kernel, arch, jobs, NULL, out, err);
-}
-
-enum shmtune_status shmt_compiler_open_in(const struct shmt_kernel *kernel,
-                                          const char *arch, int64_t jobs,
-                                          const char *images,
-                                          struct shmt_target **out,
-                                          struct shmt_error *err)
+enum shmtune_status
+shmt_compiler_open(const struct shmt_kernel *kernel, const char *arch,
+                   const struct shmt_compiler_options *wanted,
+                   struct shmt_target **out, struct shmt_error *err)
 {
     const struct shmt_live_options options = {
-        .arch = arch, .jobs = (size_t)jobs, .images = images,
-        .stop = &shmt_command_stopped,
+        .arch = arch, .jobs = (size_t)wanted->jobs, .images = wanted->images,
+        .compile_s = (double)wanted->deadline_s, .stop = &shmt_command_stopped,
         .worker = getenv("SHMTUNE_WORKER"),   /* for tests */
     };
     enum shmtune_status status;

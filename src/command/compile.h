@@ -13,18 +13,25 @@
  * open to close, and ends a run. */
 struct shmt_target;
 
+struct shmt_compiler_options {
+    int64_t jobs;
+    int64_t deadline_s;        /* of a compile */
+    const char *images;        /* a folder of the caller's for its binaries,
+                                  under keys with the compiler's version; NULL:
+                                  they are not kept */
+};
+enum { SHMT_COMPILER_DEADLINE_S = 30 };    /* the usual one */
+#define SHMT_COMPILER_DEADLINE_HELP                                           \
+    "  --compile-timeout N\n"                                                 \
+    "                    give up what compiles for N seconds [30]\n"
+#define SHMT_COMPILER_DEADLINE(seconds)                                       \
+    {"compile-timeout", 0, SHMT_OPTION_INT, &(seconds), 1, 86400}
+
 /* SHMTUNE_NO_DEVICE: this machine does not have the kernel's compiler. */
-enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
-                                       const char *arch, int64_t jobs,
-                                       struct shmt_target **out,
-                                       struct shmt_error *err);
-/* The same, with a folder of the caller's for its binaries, under keys with
- * the compiler's version. */
-enum shmtune_status shmt_compiler_open_in(const struct shmt_kernel *kernel,
-                                          const char *arch, int64_t jobs,
-                                          const char *images,
-                                          struct shmt_target **out,
-                                          struct shmt_error *err);
+enum shmtune_status
+shmt_compiler_open(const struct shmt_kernel *kernel, const char *arch,
+                   const struct shmt_compiler_options *options,
+                   struct shmt_target **out, struct shmt_error *err);
 /* NULL is allowed. */
 void shmt_compiler_close(struct shmt_target *compiler);
 

@@ -37,6 +37,7 @@ static const char help[] =
     "                    (may be repeated)\n"
     "  --seed N          of --sample [1]\n"
     "  -j, --jobs N      compile workers [processors]\n"
+    SHMT_COMPILER_DEADLINE_HELP
     SHMT_COMMAND_LIMITS_HELP
     "  --json            as JSON\n"
     "\n"
@@ -48,7 +49,8 @@ static const char help[] =
 
 struct options {
     const char *arch, *size;
-    int64_t limit, sample, seed, jobs;
+    int64_t limit, sample, seed;
+    struct shmt_compiler_options compiler;
     bool all, json;
     struct shmt_command_repeats configs;
     struct shmt_command_limits limits;
@@ -292,8 +294,8 @@ static void add_summary(const struct inspection *inspection,
     shmt_command_add_count(text, batch->count);
     shmt_text_add(text, " of ");
     shmt_command_add_count(text, shmt_space_count(inspection->space));
-    shmt_text_addf(text, " configurations in %.1f s with %zu workers",
-                   batch->elapsed_s, (size_t)inspection->options->jobs);
+    shmt_text_addf(text, " configurations in %.1f s with %" PRId64 " workers",
+                   batch->elapsed_s, inspection->options->compiler.jobs);
     shmt_command_add_compiler(text, " (", inspection->kernel,
                               inspection->nvrtc_version);
     shmt_text_addf(text, "): %zu spill", spilling);
@@ -393,8 +395,8 @@ static enum shmtune_status compile(struct inspection *inspection,
     const struct options *options = inspection->options;
     struct shmt_target *compiler;
     enum shmtune_status status =
-        shmt_compiler_open(inspection->kernel, options->arch, options->jobs,
-                           &compiler, err);
+        shmt_compiler_open(inspection->kernel, options->arch,
+                           &options->compiler, &compiler, err);
 
     if (status != SHMTUNE_OK)
         return status;
@@ -448,7 +450,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
     struct options given = {.arch = "sm_90", .seed = SHMT_COMMAND_SEED,
-                            .jobs = shmt_command_cores()};
+                            .compiler = {
+                                .jobs = shmt_command_cores(),
+                                .deadline_s = SHMT_COMPILER_DEADLINE_S}};
     const struct shmt_command_option options[] = {
         {"arch", 0, SHMT_OPTION_TEXT, &given.arch, 0, 0},
         {"size", 0, SHMT_OPTION_TEXT, &given.size, 0, 0},
@@ -457,7 +461,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"all", 0, SHMT_OPTION_FLAG, &given.all, 0, 0},
         {"config", 0, SHMT_OPTION_REPEATED, &given.configs, 0, 0},
         {"seed", 0, SHMT_OPTION_INT, &given.seed, 0, INT64_MAX},
-        {"jobs", 'j', SHMT_OPTION_INT, &given.jobs, 1, 1024},
+        {"jobs", 'j', SHMT_OPTION_INT, &given.compiler.jobs, 1, 1024},
+        SHMT_COMPILER_DEADLINE(given.compiler.deadline_s),
         SHMT_COMMAND_LIMITS(given.limits),
         {"json", 0, SHMT_OPTION_FLAG, &given.json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}

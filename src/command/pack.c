@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "command/command.h"
+#include "command/compile.h"
 #include "command/json.h"
 #include "command/pack.h"
 
@@ -32,6 +33,8 @@ static const char help[] =
     "\n"
     "  --arch sm_XX,...   compile for these architectures\n"
     "  -j, --jobs N       compile workers [processors]\n"
+    "  --compile-timeout N\n"
+    "                     give up what compiles for N seconds [30]\n"
     "  -o, --output FILE  the pack; - is standard output; with --arch it may\n"
     "                     be left out\n"
     "  --json             what was written to FILE, as JSON\n"
@@ -495,11 +498,13 @@ static void tell_made(const struct job *job)
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct job job = {.call = call, .made.jobs = shmt_command_cores()};
+    struct job job = {.call = call, .made = {
+        .jobs = shmt_command_cores(), .deadline_s = SHMT_COMPILER_DEADLINE_S}};
     const struct shmt_command_option options[] = {
         {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &job.made.archs, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &job.made.jobs, 1, 1024},
+        SHMT_COMPILER_DEADLINE(job.made.deadline_s),
         {"json", 0, SHMT_OPTION_FLAG, &job.json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };

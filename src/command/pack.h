@@ -65,7 +65,7 @@ void shmt_command_describe_choice(const struct shmt_command_choices *choices,
 struct shmt_command_binaries {
     const struct shmt_command_call *call;
     const char *archs;                   /* "sm_80,sm_90" */
-    int64_t jobs;
+    int64_t jobs, deadline_s;            /* of a compile */
     const char *folder;                  /* cubins, made when absent */
     const struct shmt_catalogue *catalogue;
     const struct shmt_command_tuned_kernel *tunings;

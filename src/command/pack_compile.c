@@ -161,6 +161,10 @@ static enum shmtune_status make(void *context,
                                 struct shmt_error *err)
 {
     struct work *const work = context;
+    const struct shmt_compiler_options options = {
+        .jobs = work->binaries->jobs,
+        .deadline_s = work->binaries->deadline_s, .images = work->images
+    };
     struct shmt_compiler_batch batch = {
         .device = choices->device, .problem = choices->problem,
         .configs = choices->configs,
@@ -172,9 +176,8 @@ static enum shmtune_status make(void *context,
     if (status != SHMTUNE_OK || choices->count == 0)
         return status;
     if (work->compiler == NULL)
-        status = shmt_compiler_open_in(work->kernel, work->arch,
-                                       work->binaries->jobs, work->images,
-                                       &work->compiler, err);
+        status = shmt_compiler_open(work->kernel, work->arch, &options,
+                                    &work->compiler, err);
     batch.count = choices->count;
     batch.results = status != SHMTUNE_OK
                         ? NULL

@@ -184,11 +184,11 @@ static void on_died(struct shmt_pool_client *client,
     }
     shmt_result_clear(&result);
     if (supervisor->timed_out)
-        shmt_result_set_verdict(&result,
-                                inspect ? SHMT_VERDICT_COMPILE_TIMEOUT
-                                        : SHMT_VERDICT_TIMEOUT,
-                                "killed after %.3g s",
-                                deadline_of(client, job->verb));
+        shmt_result_set_verdict(&result, inspect ? SHMT_VERDICT_COMPILE_TIMEOUT
+                                                 : SHMT_VERDICT_TIMEOUT,
+                                "killed after %.3g s%s",
+                                deadline_of(client, job->verb),
+                                inspect ? " (--compile-timeout)" : "");
     else if (inspect)
         shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH,
                                 "while it compiled, in %d tries: %s",

@@ -27,7 +27,13 @@ check "it has no verdict, nor has what hung on the device" all \
 begun=$(date +%s)
 run tune ./hanging.yaml --budget all --compile-timeout 1 -v -j 2
 check "--compile-timeout gives up a compile" all 'exits 0' \
-    'err_has "compile_timeout: BEHAVE=compile_hang.*killed after 1 s"'
+    'err_has "compile_timeout: BEHAVE=compile_hang.*killed after 1 s (--compile-timeout)"'
+begun=$(date +%s)
+run inspect ./hanging.yaml --all --compile-timeout 1 -j 2
+check "so it does in inspect" all 'exits 0' 'sooner 9' \
+    'out_has "compile_timeout, for example: BEHAVE=compile_hang.*killed after 1 s (--compile-timeout)"'
+run inspect ./hanging.yaml --all --compile-timeout 0
+check "a second at least there too" exits 1
 
 # -- the whole command --------------------------------------------------------
 run toy --size n=4096 --size n=65536 --total 4s
