@@ -19,7 +19,8 @@
  * function for each, which calls it: the compiler so says whether it is there
  * and takes what it will be given, and it is all that the object shows.  What
  * is hidden cannot be taken for that of another candidate's object, whose names
- * are the same.
+ * are the same.  What nothing defines is refused here, and not first where the
+ * object is opened.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -186,15 +187,17 @@ static const char **make_command(const struct shmt_nvcc *nvcc,
                                  struct shmt_arena *arena)
 {
     const char **argv =
-        shmt_arena_alloc(arena, job->option_count + 7, sizeof *argv);
+        shmt_arena_alloc(arena, job->option_count + 8, sizeof *argv);
     size_t n = 0;
 
     if (argv == NULL)
         return NULL;
     argv[n++] = nvcc->path;
     argv[n++] = job->host ? "-shared" : "-cubin";
-    if (job->host)
+    if (job->host) {
         argv[n++] = "-Xcompiler=-fPIC,-fvisibility=hidden";
+        argv[n++] = "-Xlinker=-z,defs";
+    }
     for (size_t k = 0; k < job->option_count; k++)
         if (is_for_nvcc(job->options[k]))
             argv[n++] = job->options[k];
@@ -254,6 +257,24 @@ static void explain_entry(const struct shmt_nvrtc_job *job, char *line,
                  "the spec: %.200s", job->name, job->entries[number - 2], why);
 }
 
+/* The linker's first undefined name, in words. */
+static void explain_undefined(const struct shmt_nvrtc_job *job,
+                              const char *log, char *line, size_t room)
+{
+    static const char mark[] = "undefined reference to ";
+    const char *name = job->host ? strstr(log, mark) : NULL;
+    size_t length;
+
+    if (name == NULL)
+        return;
+    name += strlen(mark);
+    length = strcspn(name, "\n");
+    snprintf(line, room, "%.150s: nothing defines %.*s, which the functions of "
+             "the host need; define it in the source, or link what has it, "
+             "\"options: [-lNAME]\"", job->name,
+             (int)(length < 200 ? length : 200), name);
+}
+
 /* A #define of the source would win over the value of a parameter, and all its
  * values make the same kernel: `FILE:LINE: warning: "TILE" redefined`. */
 static enum shmtune_status check_macros(const struct shmt_nvrtc_job *job,
@@ -294,6 +315,7 @@ static enum shmtune_status refuse(const struct shmt_nvrtc_job *job,
 
     first_error(log, line, sizeof line);
     explain_entry(job, line, sizeof line);
+    explain_undefined(job, log, line, sizeof line);
     if (line[0] == '\0')
         snprintf(line, sizeof line, "nvcc ended with status %d and said "
                  "nothing", code);

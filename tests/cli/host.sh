@@ -54,6 +54,11 @@ sed 's/: fake_host.cu/: odd.cu/' fake_host.yaml >odd.yaml
 run check ./odd.yaml
 check "one that takes something else" all 'exits 2' \
     'out_has "odd.cu"' 'out_has compile_error'
+sed -e 's/return 77;/return elsewhere(77);/' -e '1s/^/int elsewhere(int);\n/' \
+    fake_host.cu >odd.cu
+run check ./odd.yaml
+check "one that names what nothing defines" all 'exits 2' \
+    'out_has "odd.cu: nothing defines .*elsewhere(int).*options: \[-lNAME\]"'
 run inspect ./fake_host.yaml --arch sm_90 --json
 check "inspect compiles it, and tells no resources" all 'exits 0' is_json \
     'out_lacks compile_error' 'out_lacks "\"registers\": [0-9]"' \
