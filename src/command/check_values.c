@@ -8,7 +8,7 @@
  * drawn from it, the one that covers most is taken until nothing is left; what
  * the first size does not allow the next ones may.  Where several values are in
  * no configuration that compiles, each is tried once more among values that
- * compile.
+ * compile.  What took too long is noted: nobody knows whether it compiles.
  */
 #include "config.h"
 
@@ -268,7 +268,8 @@ static void report(struct shmt_check *check, const struct sample *sample,
     add_blamed(sample, config, &blamed);
     if (definition_in(result->reason) > 0)
         shmt_check_report(check, SHMT_CHECK_BAD, "%s", result->reason);
-    else if (blamed.length > 0)
+    else if (blamed.length > 0 &&
+             result->verdict != SHMT_VERDICT_COMPILE_TIMEOUT)
         shmt_check_report(check, SHMT_CHECK_BAD,
                           "no configuration of the sample with %s compiles: "
                           "leave it out, or say in `constraints` where it is "

@@ -32,6 +32,9 @@ begun=$(date +%s)
 run inspect ./hanging.yaml --all --compile-timeout 1 -j 2
 check "so it does in inspect" all 'exits 0' 'sooner 9' \
     'out_has "compile_timeout, for example: BEHAVE=compile_hang.*killed after 1 s (--compile-timeout)"'
+run check ./hanging.yaml --compile-timeout 1 -j 2
+check "check notes a value that takes too long" all 'exits 0' \
+    'out_has "note .*BEHAVE=compile_hang.* is compile_timeout: killed after 1 s (--compile-timeout)"'
 run inspect ./hanging.yaml --all --compile-timeout 0
 check "a second at least there too" exits 1
 
