@@ -253,6 +253,40 @@ s/override: true}/override: true, option: "-a={}"}/||no macro: it is an option
 |s/^.*define TILE.*/#include "tile.h"/|tile.h:1, a header, has the #define of TILE
 END
 
+# -- a table in a header of somebody else ------------------------------------
+
+cat >"$folder/own/product.cuh" <<'END'
+static constexpr __host__ __device__ int get_threads(int width)
+{
+    return width == 8 ? 64 : 32;
+}
+
+template <int width> __launch_bounds__(get_threads(width))
+static __global__ void product(float *o, int n)
+{
+    __shared__ float part[get_threads(width) * width];
+
+    part[threadIdx.x] = n;
+    __syncthreads();
+    o[blockIdx.x * blockDim.x + threadIdx.x] = part[threadIdx.x / width];
+}
+END
+spec row <<'END'
+#define get_threads(a) ROW_##a)
+#define ROW_width row(width
+#define ROW_int row(int width) { return BLOCK; } \
+    static constexpr __host__ __device__ int their_threads(int
+#include "product.cuh"
+#undef get_threads
+END
+sed -i 's/entry: row/entry: product<8>/; s/    *block: \[BLOCK\]/&\n  shared_static: BLOCK * 32/' \
+    "$folder/own/row.yaml"
+inspects row --all --json
+check "a parameter in the place of a header's table" all "exits 0" is_json \
+    "out_has '\"shared_static_bytes\": 4096'" \
+    "out_has '\"shared_static_bytes\": 8192'" "out_lacks error" \
+    "out_lacks mismatch"
+
 # -- sources -----------------------------------------------------------------
 
 # With these lines at the top of the spec, and as its reference.
