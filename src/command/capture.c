@@ -161,7 +161,7 @@ static const char *new_folder(struct job *job, const char *name)
     for (int number = 1; number < 1000000; number++) {
         const char *path;
 
-        snprintf(last, sizeof last, "%.64s-%d", name, number);
+        snprintf(last, sizeof last, "%.56s-%d", name, number);
         path = shmt_path_join(job->arena, job->output, last);
         if (path == NULL || shmt_path_is_absent(path))
             return path;
@@ -214,7 +214,26 @@ static enum shmtune_status tell_draft(struct job *job, const char *path,
                       "--source names it");
 }
 
-/* The draft goes into the library's folder, which then gets its name. */
+/* The draft goes into the library's folder, which then gets its name; another
+ * capture may take that meanwhile. */
+static enum shmtune_status write_one(struct job *job, struct shmt_draft *draft,
+                                     const char *folder, const char **out,
+                                     struct shmt_error *err)
+{
+    enum shmtune_status status;
+
+    do {
+        *out = new_folder(job, draft->name);
+        if (*out == NULL)
+            return shmt_error_memory(err);
+        draft->folder = strrchr(*out, '/') + 1;
+        status = shmt_draft_write(draft, folder, err);
+        if (status != SHMTUNE_OK || rename(folder, *out) == 0)
+            return status;
+    } while (errno == EEXIST || errno == ENOTEMPTY);
+    return shmt_error_system(err, *out, "cannot be made");
+}
+
 static enum shmtune_status draft_one(struct job *job, const char *folder,
                                      struct shmt_error *err)
 {
@@ -238,19 +257,11 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
     if (status == SHMTUNE_OK)
         status = shmt_draft_find_numbers(draft, err);
     if (status == SHMTUNE_OK)
-        status = shmt_draft_write(draft, folder, err);
-    if (status == SHMTUNE_OK)
-        path = new_folder(job, draft->name);
-    if (status == SHMTUNE_OK && path == NULL)
-        status = shmt_error_memory(err);
-    if (status == SHMTUNE_OK && rename(folder, path) != 0)
-        status = shmt_error_system(err, path, "cannot be made");
+        status = write_one(job, draft, folder, &path, err);
     if (status == SHMTUNE_OK)
         status = tell_draft(job, path, draft);
-    if (status == SHMTUNE_OK) {
+    if (status == SHMTUNE_OK)
         job->written[job->written_count - 1].path = path;
-        draft->folder = strrchr(path, '/') + 1;
-    }
     return status;
 }
 

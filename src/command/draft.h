@@ -83,7 +83,9 @@ enum { SHMT_DRAFT_NUMBERS = 48, SHMT_DRAFT_DIMENSIONS = 64 };
 struct shmt_draft {
     struct shmt_arena *arena;
     const char *path;                  /* of SHMT_CAPTURE_LAUNCH */
-    const char *folder;                /* the last of its names; NULL: none */
+    const char *folder;                /* the last of its names, and the
+                                          name of the spec, whose tunings are
+                                          its own */
     /* All captured launches of the kernel, this one among them, in their
      * order; NULL: it alone. */
     const struct shmt_draft *const *launches;

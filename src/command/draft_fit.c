@@ -614,8 +614,7 @@ static void add_sizes(const struct shmt_draft *draft, struct shmt_text *text)
         add_size(draft, launch, text);
         shmt_text_addf(text, "    # %s\n",
                        is_size(draft, draft, launch) ? "this one"
-                       : launch->folder != NULL      ? launch->folder
-                                                     : "another folder");
+                                                     : launch->folder);
     }
 }
 

@@ -439,9 +439,9 @@ static void add_head(const struct shmt_draft *draft, struct shmt_text *text)
         shmt_text_add(text, "# The source's text does not show its "
                       "parameters; types and names are to be mended.\n");
     shmt_text_add(text, "format: kernel/2\nname: ");
-    shmt_text_addf(text, "%s%.60s\n",
-                   isalpha((unsigned char)draft->name[0]) ? "" : "k",
-                   draft->name);
+    shmt_text_addf(text, "%s%s\n",
+                   isalpha((unsigned char)draft->folder[0]) ? "" : "k",
+                   draft->folder);
     if (draft->code == NULL) {
         shmt_text_add(text, "source: ");
         mark(text, "the .cu file of this kernel");

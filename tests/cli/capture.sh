@@ -157,7 +157,7 @@ options=--propose
 application runtime load launch
 run tune runtime/blend-1 --device 0 --strategy exhaustive -o tuned
 check "it is tuned with the application's data" all "exits 0" \
-    "out_has '^blend  *n=1000  *128  *2.00 .*BLOCK=128'"
+    "out_has '^blend-1  *n=1000  *128  *2.00 .*BLOCK=128'"
 gzip -dc runtime/blend-1/memory-0.after.gz >other
 printf '\300' | dd of=other bs=1 seek=2003 conv=notrunc 2>"$folder/err"
 gzip -c other >runtime/blend-1/memory-0.after.gz

@@ -44,7 +44,7 @@ run check taken/gather-1
 check "it is a spec" exits 0
 run tune taken/gather-1 --device 0 --strategy exhaustive -o tuned
 check "which is tuned, without the application" all "exits 0" \
-    "out_has '^gather .*BLOCK=64'"
+    "out_has '^gather-1 .*BLOCK=64'"
 result=$(sed -n 's/.*at: .*expect: {file: \(memory-[0-9]*\.after\.gz\)}.*/\1/p' \
     taken/gather-1/kernel.yaml | head -n 1)
 gzip -dc "taken/gather-1/$result" >other

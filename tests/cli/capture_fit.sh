@@ -52,7 +52,7 @@ for k in 1 2 3; do
 done
 run tune taken/cover-3 --device 0 --strategy exhaustive -o tuned
 check "which is tuned with its own data" all "exits 0" \
-    "out_has '^cover  *n=300 '"
+    "out_has '^cover-[0-9]*  *n=300 '"
 
 capture --no-rerun --count 2 -- stride=512 stride=4096
 check "a grid that stays while sizes vary is a number" all "exits 0" \
@@ -72,7 +72,7 @@ check "unless they are to be tried, by a source that asks for them" all \
     "has loose-1 '  BLOCK_X: {values: [16, 32, 64, 128, 256], default: 64, sco'" \
     "has loose-1 '  GRID_X: {values: [2, 3, 6, 12, 24], default: 6, scope: la'"
 run tune taken/loose-1 --device 0 --strategy exhaustive -o tuned
-check "which is tuned" all "exits 0" "out_has '^loose  *n=1000 '"
+check "which is tuned" all "exits 0" "out_has '^loose-[0-9]*  *n=1000 '"
 capture --no-rerun --propose -- cover=1000
 check "a grid that follows a size does so" all "exits 0" \
     "has cover-1 'grid: [\"ceildiv(n, BLOCK)\"]'" "! has cover-1 GRID_X"
@@ -90,8 +90,8 @@ check "fewer registers are a try where they let in more blocks" all "exits 0" \
     "grep -q '^  # A thread has [1-9][0-9] registers, so that [1-7] blocks fit' taken/many-1/kernel.yaml" \
     "! has cover-1 REGISTERS" "! has blend-1 REGISTERS"
 run tune taken/many-1 --device 0 --strategy exhaustive -o tuned
-check "which is tuned" all "exits 0" "out_has '^many  *n=1000 '" \
-    "grep -q 'REGISTERS: ' tuned/many/*.yaml"
+check "which is tuned" all "exits 0" "out_has '^many-[0-9]*  *n=1000 '" \
+    "grep -q 'REGISTERS: ' tuned/many-*/*.yaml"
 capture --no-rerun -- many=1000
 check "or a comment" all "exits 0" \
     "grep -q '^  # REGISTERS: {values: ' taken/many-1/kernel.yaml"
@@ -124,7 +124,7 @@ check "elements of a buffer are a dimension where no number is" all "exits 0" \
     "has plain-1 '# - {z_count: 2560}    # plain-2'" \
     "err_has 'plain-2: made again it gives what'"
 run tune taken/plain-2 --device 0 --strategy exhaustive -o tuned
-check "and it is tuned" all "exits 0" "out_has '^plain  *z_count=2560 '"
+check "and it is tuned" all "exits 0" "out_has '^plain-2  *z_count=2560 '"
 capture --no-rerun --count 2 -- plain=1024 plain=1024
 check "two launches of one size prove nothing" all \
     "has plain-1 'grid: [4]'" "has plain-1 'x: {type: f32, role: input, count: 1024'"

@@ -36,10 +36,10 @@ SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 run tune taken/blend-1 --device 0 --strategy exhaustive --warm -o warm
 check "with the L2 cache left warm" all "exits 0" "out_has 'BLOCK=128'" \
-    "grep -q '^protocol: warm-l2' warm/blend/*.yaml"
+    "grep -q '^protocol: warm-l2' warm/blend-1/*.yaml"
 run tune taken/blend-1 --device 0 --strategy exhaustive
 check "it is tuned" all "exits 0" "out_has 'BLOCK=128'" \
-    "grep -q '^protocol: cold-l2' tunings/blend/*.yaml"
+    "grep -q '^protocol: cold-l2' tunings/blend-1/*.yaml"
 run tune taken/blend-1 --device 0 --on 'ssh nowhere' --warm
 check "a far one is cold" all "exits 1" \
     "err_has '.--warm is for a GPU of this machine; with --on'"
@@ -306,4 +306,22 @@ SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 run run --captured taken -- "$fake/application" opened load launch
 check "a tuning of another spec is none" all "exits 0" "err_lacks 'as tuned'"
+unset SHMTUNE_LIBCUDA
+
+run capture --count 2 --propose -o sizes -- "$fake/application" opened load \
+    cover=100 cover=1000
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+for launch in 1 2; do
+    run tune sizes/cover-$launch --device 0 --strategy exhaustive
+    check "launch $launch of a kernel is tuned" all "exits 0" \
+        "err_lacks 'removed'"
+done
+unset SHMTUNE_LIBCUDA
+rm -f shapes
+run run --captured sizes --no-trial -- "$fake/application" opened load \
+    cover=100 cover=1000
+check "and each has a tuning of its own" all "exits 0" \
+    "err_lacks 'left out'" "err_lacks 'stays'" \
+    "[ '$(shapes)' = ' 1 cover 16 64 1 cover 2 64 ' ]"
 finish

@@ -76,7 +76,7 @@ for way in linked opened runtime; do
     "$build/shmtune" tune $way/blend-1 --device 0 --strategy exhaustive \
         -o tuned-$way >log 2>&1
     status=$?
-    right=$(cat tuned-$way/blend/*.journal |
+    right=$(cat tuned-$way/blend-1/*.journal |
         grep -c '^- {config: .*verdict: \(ok\|slow\)')
     report "$way: which is tuned with its data, $right are right" all \
         "[ $status -eq 0 ]" "[ $right -ge 4 ]"
@@ -184,7 +184,7 @@ else
     "$build/shmtune" tune plain/add_scaled-1 --device 0 \
         --strategy exhaustive -o tuned-block >log 2>&1
     report "its block is tuned" all "[ $? -eq 0 ]" \
-        "grep -q 'BLOCK_X' tuned-block/add_scaled/*.yaml"
+        "grep -q 'BLOCK_X' tuned-block/add_scaled-*/*.yaml"
     "$build/shmtune" run --captured plain --tunings tuned-block --no-trial -- \
         ./program >out 2>err
     status=$?
