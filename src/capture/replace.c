@@ -44,6 +44,7 @@ struct loaded {
     const struct shmt_capture_image *image;    /* NULL: it is unloaded */
     CUmodule module;           /* ours; NULL: none */
     CUfunction function;       /* NULL: it cannot be used there */
+    bool elsewhere;            /* since the plan is for another device */
     size_t variable_count;
     struct variable variables[VARIABLES];
 };
@@ -360,9 +361,10 @@ static CUfunction load(const struct shmt_capture_driver *driver,
 
     shmt_capture_real(SHMT_CAPTURE_cuModuleLoadData, &load_data);
     shmt_capture_real(SHMT_CAPTURE_cuModuleGetFunction, &get_function);
-    if (!is_the_device(driver, plan))
-        refuse(plan, "it was tuned for another device");
-    else if (load_data == NULL || get_function == NULL ||
+    out->elsewhere = !is_the_device(driver, plan);
+    if (out->elsewhere)
+        return NULL;
+    if (load_data == NULL || get_function == NULL ||
              load_data(&out->module, plan->binary) != CUDA_SUCCESS ||
              get_function(&function, out->module, plan->entry) != CUDA_SUCCESS)
         refuse(plan, "the driver does not load the tuned binary");
@@ -392,7 +394,8 @@ static struct loaded *take_loaded(struct plan *plan)
     return one;
 }
 
-/* Under the lock; NULL: the launch stays. */
+/* Under the lock; NULL: the launch stays, and so it does where there is no
+ * function. */
 static struct loaded *loaded_of(struct plan *plan,
                                 const struct shmt_capture_function *function,
                                 const struct shmt_capture_launch *launch)
@@ -406,7 +409,7 @@ static struct loaded *loaded_of(struct plan *plan,
         return NULL;
     for (made = plan->loaded; made != NULL; made = made->next)
         if (made->context == context && made->image == function->image)
-            return made->function == NULL ? NULL : made;
+            return made;
     /* Nothing is loaded while something is captured into a graph. */
     if (shmt_capture_in_graph(driver, launch->stream))
         return NULL;
@@ -419,7 +422,7 @@ static struct loaded *loaded_of(struct plan *plan,
     driver->ThreadExchangeStreamCaptureMode(&mode);
     made->function = load(driver, plan, function, made);
     driver->ThreadExchangeStreamCaptureMode(&mode);
-    return made->function == NULL ? NULL : made;
+    return made;
 }
 
 void shmt_capture_replace_forget(const struct shmt_capture_image *image)
@@ -553,15 +556,14 @@ static void leave_in_place(const struct plan *plan,
         out->arguments[k] = launch->arguments[k];
 }
 
-static bool use(struct plan *plan,
-                const struct shmt_capture_function *function,
+static bool use(struct plan *plan, struct loaded *loaded,
                 const struct shmt_capture_launch *launch,
                 struct shmt_capture_replacement *out)
 {
-    struct loaded *loaded = loaded_of(plan, function, launch);
     struct shmt_capture_turn turn;
 
-    if (loaded == NULL || !gets_no_variable(loaded, launch))
+    if (loaded == NULL || loaded->function == NULL ||
+        !gets_no_variable(loaded, launch))
         return false;
     turn = shmt_capture_trial_begin(&plan->trial, plan->symbol,
                                     launch->stream);
@@ -585,46 +587,71 @@ static bool use(struct plan *plan,
     return true;
 }
 
+/* Why launches stay of which there are plans; said again where it changes. */
+static void tell_other(struct plan *plan, const char *why)
+{
+    if (plan == NULL || plan->told == why)
+        return;
+    plan->told = why;
+    refuse(plan, why);
+}
+
+/* Under the lock.  One launch may be tuned for several devices, and a kernel
+ * for several launches. */
+static bool find(const struct shmt_capture_function *function,
+                 const struct shmt_capture_launch *launch, bool *never,
+                 struct shmt_capture_replacement *out)
+{
+    static const char elsewhere[] = "it was tuned for another device";
+    struct shmt_capture_launch given = *launch;
+    void *arguments[SHMT_CAPTURE_PARAMETERS];
+    struct plan *other = NULL;
+    const char *why = NULL;
+
+    for (size_t k = 0; k < plan_count; k++) {
+        struct plan *plan = &plans[k];
+        struct loaded *loaded;
+        const char *now = NULL;
+
+        if (strcmp(plan->symbol, function->name) != 0 ||
+            strcmp(plan->identity,
+                   shmt_capture_identity(function->image)) != 0)
+            continue;
+        *never = false;
+        if (launch->arguments == NULL) {
+            now = unpack(plan, function, launch, arguments);
+            given.arguments = arguments;
+        }
+        if (now == NULL)
+            now = difference(plan, &given);
+        if (now == NULL) {
+            loaded = loaded_of(plan, function, &given);
+            if (loaded == NULL || !loaded->elsewhere)
+                return use(plan, loaded, &given, out);
+            now = elsewhere;
+        }
+        if (why != elsewhere) {
+            other = plan;
+            why = now;
+        }
+    }
+    tell_other(other, why);
+    return false;
+}
+
 bool shmt_capture_replace(const struct shmt_capture_launch *launch,
                           bool *never, struct shmt_capture_replacement *out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct shmt_capture_function function;
-    struct shmt_capture_launch given = *launch;
-    void *arguments[SHMT_CAPTURE_PARAMETERS];
-    struct plan *other = NULL;
-    const char *why = NULL;
-    bool found = false;
+    bool found;
 
     pthread_once(&once, read_plans);
     *never = true;
     if (!shmt_capture_function_of(launch->handle, &function))
         return false;
     pthread_mutex_lock(&lock);
-    for (size_t k = 0; k < plan_count && !found; k++) {
-        struct plan *plan = &plans[k];
-
-        if (strcmp(plan->symbol, function.name) != 0 ||
-            strcmp(plan->identity,
-                   shmt_capture_identity(function.image)) != 0)
-            continue;
-        *never = false;
-        other = plan;
-        why = launch->arguments != NULL
-                  ? NULL : unpack(plan, &function, launch, arguments);
-        if (launch->arguments == NULL)
-            given.arguments = arguments;
-        if (why == NULL)
-            why = difference(plan, &given);
-        if (why != NULL)
-            continue;
-        found = use(plan, &function, &given, out);
-        break;
-    }
-    if (why != NULL && why != other->told) {
-        other->told = why;
-        refuse(other, why);
-    }
+    found = find(&function, launch, never, out);
     pthread_mutex_unlock(&lock);
     return found;
 }

@@ -131,6 +131,13 @@ check "on another device it stays" all as_alone \
     "[ '$(shapes)' = ' 1 blend 4 256 ' ]" \
     "err_has 'blend stays as it is: it was tuned for another device'"
 unset FAKE_CUDA_MAJOR
+set -- tunings/blend-1/*.yaml
+sed 's/^  name: .*/  name: Another GPU/' "$1" >tunings/blend-1/another.yaml
+application opened load launch sum
+check "of tunings for several devices it gets its own" all as_alone \
+    "[ '$(shapes)' = ' 1 blend 8 128 ' ]" "err_lacks 'stays as it is'" \
+    "ls tunings/blend-1 | head -n 1 | grep -q another"
+rm tunings/blend-1/another.yaml
 APPLICATION_OTHER=1
 export APPLICATION_OTHER
 application opened load launch sum
