@@ -48,7 +48,7 @@ static const char help[] =
 struct job {
     const struct shmt_command_call *call;
     struct shmt_command_repeats captured;
-    const char *tunings;
+    const char *tunings;           /* NULL: ./tunings, if it is there */
     bool trial;
     struct shmt_arena *arena;
     struct shmt_scratch raw;
@@ -77,6 +77,19 @@ static void leave_out(const struct pair *pair, const char *why)
     shmt_text_addf(&text, "%s is left out: %s", pair->folder, why);
     shmt_preload_note(pair->job->call, shmt_text_string(&text));
     shmt_text_free(&text);
+}
+
+/* Of many launches some have a TODO, were edited wrongly, or do not compile
+ * here: they stay as they are, and the program runs. */
+static enum shmtune_status leave_failed(const struct pair *pair,
+                                        enum shmtune_status status,
+                                        const struct shmt_error *err)
+{
+    if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY ||
+        status == SHMTUNE_INTERNAL || status == SHMTUNE_INTERRUPTED)
+        return status;
+    leave_out(pair, err->text);
+    return SHMTUNE_OK;
 }
 
 /* -- what is launched ----------------------------------------------------- */
@@ -204,11 +217,8 @@ static enum shmtune_status write_binary(struct pair *pair,
                                             image->cubin_size, err);
     if (status == SHMTUNE_OK)
         status = add_launch(pair, path, image->entries[0].lowered, err);
-    if (status == SHMTUNE_INVALID_FILE) {
+    if (status != SHMTUNE_OK)
         job->plan.length = before;
-        leave_out(pair, err->text);
-        status = SHMTUNE_OK;
-    }
     return status;
 }
 
@@ -277,23 +287,43 @@ static enum shmtune_status take_tuned(struct pair *pair,
     return compile(pair, err);
 }
 
+/* Says why a tuning does not serve. */
+static void leave_tuning(const struct pair *pair, const char *path,
+                         const char *why)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_addf(&text, "%s %s", path, why);
+    leave_out(pair, shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
 /* A tuning of other sources is none of it. */
 static enum shmtune_status take_tuning(struct pair *pair, const char *path,
                                        struct shmt_error *err)
 {
     struct shmt_tuning *tuning;
+    size_t found = 0;
     enum shmtune_status status = shmt_tuning_read(path, &tuning, err);
 
     if (status != SHMTUNE_OK)
-        return status;
+        return leave_failed(pair, status, err);
     pair->tuning = tuning;
-    if (strcmp(tuning->digest, pair->kernel->digest) == 0)
+    if (strcmp(tuning->digest, pair->kernel->digest) != 0)
+        leave_tuning(pair, path, "was made for another spec or other "
+                     "sources; tune it again");
+    else {
         for (size_t k = 0; status == SHMTUNE_OK && k < tuning->tuned_count;
              k++)
-            if (is_problem(pair, tuning->tuned[k]))
+            if (is_problem(pair, tuning->tuned[k])) {
+                found++;
                 status = take_tuned(pair, tuning->tuned[k], err);
+            }
+        if (status == SHMTUNE_OK && found == 0)
+            leave_tuning(pair, path, "has not its size; see `shmtune tune`");
+    }
     shmt_tuning_free(tuning);
-    return status;
+    return leave_failed(pair, status, err);
 }
 
 static enum shmtune_status take_tunings(struct pair *pair,
@@ -301,8 +331,9 @@ static enum shmtune_status take_tunings(struct pair *pair,
 {
     struct job *job = pair->job;
     const char *folder =
-        shmt_path_join(job->arena, job->tunings, pair->kernel->name);
-    const size_t before = job->launches;
+        shmt_path_join(job->arena,
+                       job->tunings == NULL ? "tunings" : job->tunings,
+                       pair->kernel->name);
     const char *const *names;
     size_t count = 0;
     enum shmtune_status status =
@@ -318,8 +349,8 @@ static enum shmtune_status take_tunings(struct pair *pair,
         status = path == NULL ? shmt_error_memory(err)
                               : take_tuning(pair, path, err);
     }
-    if (status == SHMTUNE_OK && count == 0 && job->launches == before)
-        leave_out(pair, "it has no tuning; see `shmtune tune`");
+    if (status == SHMTUNE_OK && count == 0)
+        leave_tuning(pair, folder, "has no tuning of it; see `shmtune tune`");
     return status;
 }
 
@@ -339,19 +370,14 @@ static enum shmtune_status take_launch(struct job *job, const char *folder,
     if (status == SHMTUNE_OK)
         status = shmt_command_kernel(
             shmt_path_join(job->arena, folder, "kernel.yaml"), &kernel, err);
-    /* Of many launches some have a TODO, or were edited wrongly. */
-    if (status == SHMTUNE_INVALID_FILE) {
-        leave_out(pair, err->text);
-        return SHMTUNE_OK;
-    }
+    if (status != SHMTUNE_OK)
+        return leave_failed(pair, status, err);
     pair->kernel = kernel;
-    if (status == SHMTUNE_OK) {
-        shmt_kernel_default_problem(kernel, pair->problem);
-        if (draft->identity == NULL)
-            leave_out(pair, "its binary cannot be known again");
-        else
-            status = take_tunings(pair, err);
-    }
+    shmt_kernel_default_problem(kernel, pair->problem);
+    if (draft->identity == NULL)
+        leave_out(pair, "its binary cannot be known again");
+    else
+        status = take_tunings(pair, err);
     shmt_kernel_free(kernel);
     return status;
 }
@@ -439,8 +465,7 @@ static enum shmtune_status run_program(struct job *job,
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct job job = {.call = call, .tunings = "tunings", .trial = true,
-                      .raw.lock = -1};
+    struct job job = {.call = call, .trial = true, .raw.lock = -1};
     const struct shmt_command_option options[] = {
         {"captured", 0, SHMT_OPTION_REPEATED, &job.captured, 0, 0},
         {"tunings", 0, SHMT_OPTION_TEXT, &job.tunings, 0, 0},
@@ -459,6 +484,11 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                           "[ARGUMENT]..."
                                         : "run needs captured launches: "
                                           "--captured DIR");
+    if (job.tunings != NULL &&
+        shmt_path_kind(job.tunings) != SHMT_PATH_FOLDER)
+        return shmt_error_set(err, SHMTUNE_STORAGE, "--tunings %s: there is no "
+                              "such folder; `shmtune tune -o DIR` makes it",
+                              job.tunings);
     call->words[rest] = NULL;
     job.arena = shmt_arena_new();
     status = job.arena == NULL ? shmt_error_memory(err)
