@@ -61,7 +61,7 @@ static void add_hex(struct shmt_text *text, const unsigned char *bytes,
 static bool write_bytes(const struct folder *folder, const char *name,
                         const void *data, size_t size)
 {
-    char path[2048];
+    char path[3072];
     struct shmt_error err;
 
     snprintf(path, sizeof path, "%s/%s", folder->part, name);
@@ -270,23 +270,43 @@ static void add_list(struct shmt_text *text, const char *key,
     shmt_text_add(text, "]\n");
 }
 
+/* Whether no file below a folder is called so. */
+static bool leads_out(const char *name)
+{
+    const char *at = name;
+
+    if (name[0] == '\0' || name[0] == '/' || name[strlen(name) - 1] == '/')
+        return true;
+    for (; at != NULL; at = strchr(at, '/')) {
+        at += *at == '/';
+        if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || at[2] == '\0'))
+            return true;
+    }
+    return false;
+}
+
 /* A header given as a text, as the file that its name says, below a folder of
- * their own.  false: nothing can be called so there. */
+ * their own.  One of which there can be none is left out: the launch is worth
+ * more than its source. */
 static bool write_header(const struct folder *folder, const char *name,
                          const char *data)
 {
-    char path[1024];
+    char path[2048];
+    struct shmt_error err;
 
-    if (name[0] == '/' || name[0] == '\0' || strstr(name, "..") != NULL) {
-        shmt_capture_note("the header \"%s\" of %s has no place in a folder",
+    if (leads_out(name) || strlen(name) > 1000) {
+        shmt_capture_note("the header \"%s\" of %s is left out: no file in a "
+                          "folder is called so; its source lacks it",
                           name, folder->record->function.name);
-        return false;
+        return true;
     }
     snprintf(path, sizeof path, "%s/" SHMT_CAPTURE_HEADERS "/%s",
              folder->part, name);
     *strrchr(path, '/') = '\0';
-    if (shmt_path_make_folder(path, 0700, NULL) != SHMTUNE_OK)
+    if (shmt_path_make_folder(path, 0700, &err) != SHMTUNE_OK) {
+        shmt_capture_note("%s", err.text);
         return false;
+    }
     snprintf(path, sizeof path, SHMT_CAPTURE_HEADERS "/%s", name);
     return write_bytes(folder, path, data, strlen(data));
 }

@@ -166,6 +166,20 @@ check "what the application wrote is what is right" all "exits 4" \
     "err_has 'y\[500\]'"
 unset SHMTUNE_LIBCUDA options
 
+for header in ../odd.h /odd.h odd/../../odd.h odd..h/a.h; do
+    APPLICATION_HEADER=$header
+    export APPLICATION_HEADER
+    application opened load launch cover=100
+    case $header in
+    odd..*) told=err_lacks ;;
+    *) told=err_has ;;
+    esac
+    check "a header called $header stops no capture" all as_alone \
+        "$told 'the header \"$header\" of .* is left out: no file'" \
+        "[ -f opened/blend-1/include/scale_by.h ]" "[ -d opened/cover-1 ]"
+done
+unset APPLICATION_HEADER
+check "and one that is a file is there" [ -f opened/cover-1/include/odd..h/a.h ]
 application opened load_file launch_ex
 check "a module from a file of what NVRTC gave has its source" all as_alone \
     "err_has 'blend-1: the launch, its source and its buffers'"

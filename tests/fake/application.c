@@ -15,7 +15,8 @@
  * kernels.
  * $FAKE_NVRTC_REAL is NVRTC, unless $APPLICATION_NVRTC is; with
  * $APPLICATION_OTHER one option more is given to it, with $APPLICATION_LINES it
- * writes down the lines of the source, and with $APPLICATION_KEPT
+ * writes down the lines of the source, with $APPLICATION_HEADER it is given a
+ * header of that name, which is empty, and with $APPLICATION_KEPT
  * nothing is compiled, so that load_file finds what another run has left.
  */
 #define _GNU_SOURCE
@@ -280,11 +281,13 @@ static void compile_as(int other)
                              "-default-device",
                              getenv("APPLICATION_LINES") != NULL ? "-lineinfo"
                                                                  : "-DOTHER=1"};
-    const char *headers[] = {header}, *names[] = {"scale_by.h"};
+    const char *headers[] = {header, ""};
+    const char *names[] = {"scale_by.h", getenv("APPLICATION_HEADER")};
     nvrtcProgram program;
     size_t ptx_size;
 
-    must((int)api.nvrtcCreateProgram(&program, source, "blend.cu", 1, headers,
+    must((int)api.nvrtcCreateProgram(&program, source, "blend.cu",
+                                     names[1] != NULL ? 2 : 1, headers,
                                      names), "nvrtcCreateProgram");
     other = other || getenv("APPLICATION_LINES") != NULL;
     must((int)api.nvrtcCompileProgram(program, other ? 5 : 4, options),
