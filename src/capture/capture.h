@@ -48,6 +48,8 @@
 #define SHMT_CAPTURE_PART ".part"
 /* Beginning of the names of the files with times of kernels. */
 #define SHMT_CAPTURE_TIMES "times-"
+/* Their last line, if the program ended by itself. */
+#define SHMT_CAPTURE_TIMES_END "end"
 
 /* The name that a kernel has in its source, so many bytes of its symbol:
  * "scale" of _Z5scalePf, of _ZN2ns5scaleIfEvPT_, and of itself. */

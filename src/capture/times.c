@@ -2,8 +2,8 @@
 /*
  * times: how long each kernel takes, for the list: an event before each launch
  * and one after it.  Pairs are read as they come to be done, and the sums are
- * written every two seconds and at the end, so that a program that is killed
- * has said most of it.
+ * written now and then and at the end, so that a program that is killed has
+ * said most of it.
  *
  * The first launch of a function may load its code meanwhile, a thousand times
  * what it takes else: its sum is one of its own.
@@ -44,12 +44,13 @@ static size_t next_pair;
 static struct kernel *kernels;
 static size_t kernel_count;
 static struct shmt_map launched;       /* the functions that were */
-static double written_s;
+static double next_write_s;    /* when the sums are written again */
+static long long begun_us;     /* names the file: a process may exec another */
 static pid_t process;          /* that made the launches */
 
 /* -- the sums ------------------------------------------------------------- */
 
-static bool write_times(void)
+static bool write_times(bool last)
 {
     const char *folder = shmt_capture_setting()->folder;
     struct shmt_text text = {0};
@@ -69,8 +70,10 @@ static bool write_times(void)
                        one->block[0], one->block[1], one->block[2],
                        one->name);
     }
-    snprintf(path, sizeof path, "%s/" SHMT_CAPTURE_TIMES "%ld", folder,
-             (long)getpid());
+    if (last)
+        shmt_text_add(&text, SHMT_CAPTURE_TIMES_END "\n");
+    snprintf(path, sizeof path, "%s/" SHMT_CAPTURE_TIMES "%ld-%lld", folder,
+             (long)getpid(), begun_us);
     written = !text.failed && shmt_path_write(path, text.data, text.length,
                                               NULL) == SHMTUNE_OK;
     shmt_text_free(&text);
@@ -105,6 +108,22 @@ static void read_done(const struct shmt_capture_driver *driver)
         if (pair->running && !read_pair(driver, pair))
             break;
     }
+}
+
+/* For a fiftieth of the time at most, and every two seconds at least. */
+static void write_now_and_then(const struct shmt_capture_driver *driver)
+{
+    const double now_s = shmt_clock_s();
+    double pause_s;
+
+    if (now_s < next_write_s)
+        return;
+    if (begun_us == 0)
+        begun_us = (long long)(1e6 * now_s);
+    read_done(driver);
+    (void)write_times(false);  /* again soon */
+    pause_s = 50 * (shmt_clock_s() - now_s);
+    next_write_s = shmt_clock_s() + (pause_s < 2 ? pause_s : 2);
 }
 
 static size_t kernel_of(const char *name)
@@ -181,10 +200,7 @@ int shmt_capture_times_begin(const struct shmt_capture_launch *launch)
     kernel = kernel_of(function.name);
     if (kernel != SIZE_MAX)
         at = begin(driver, launch, kernel);
-    if (shmt_clock_s() > written_s + 2) {
-        written_s = shmt_clock_s();
-        (void)write_times();   /* again in two seconds */
-    }
+    write_now_and_then(driver);
     pthread_mutex_unlock(&lock);
     driver->ThreadExchangeStreamCaptureMode(&mode);
     return at;
@@ -212,7 +228,7 @@ __attribute__((destructor)) static void write_last(void)
     for (size_t k = 0; driver != NULL && k < PAIRS; k++)
         if (pairs[k].running)
             (void)read_pair(driver, &pairs[k]);
-    if (!write_times())
+    if (!write_times(true))
         shmt_capture_note("the last times could not be written: those of "
                           "some launches are missing");
 }

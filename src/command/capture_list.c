@@ -32,6 +32,7 @@ struct kernels {
     struct shmt_arena *arena;
     struct kernel *items;
     size_t count;
+    bool cut;                      /* a process said nothing of its end */
 };
 
 static int by_time(const void *one, const void *other)
@@ -90,6 +91,7 @@ static enum shmtune_status read_file(struct kernels *kernels,
     const char *data;
     char *line, *end;
     size_t size, lines = 0;
+    bool ended = false;
     struct kernel *items;
     const enum shmtune_status status = shmt_path_read(
         kernels->arena, path, 64 << 20, &data, &size, err);
@@ -108,9 +110,11 @@ static enum shmtune_status read_file(struct kernels *kernels,
     kernels->items = items;
     for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         *end = '\0';
+        ended = ended || strcmp(line, SHMT_CAPTURE_TIMES_END) == 0;
         if (!read_line(kernels, line))
             return shmt_error_memory(err);
     }
+    kernels->cut = kernels->cut || !ended;
     return SHMTUNE_OK;
 }
 
@@ -140,23 +144,36 @@ static bool is_of_first(const struct kernel *one)
     return one->others.timed == 0 && one->first.timed > 0;
 }
 
+static bool is_timed(const struct kernel *one)
+{
+    return one->others.timed > 0 || one->first.timed > 0;
+}
+
 static void add_row(struct shmt_table *table, struct shmt_arena *arena,
                     const struct kernel *one, double all_ms)
 {
     const char *name = shmt_draft_plain_name(arena, one->name);
     const unsigned long long seen = one->launches - one->in_graphs;
 
-    shmt_table_add(table, "%.1f %%", all_ms > 0 ? 100 * one->ms / all_ms : 0);
-    shmt_table_add(table, "%.3f", one->ms);
-    shmt_table_add(table, "%llu", one->launches);
-    shmt_table_add(table, "%.2f",
-                   seen > 0 ? 1e3 * one->ms / (double)seen : 0.0);
+    if (is_timed(one)) {
+        shmt_table_add(table, "%.1f %%",
+                       all_ms > 0 ? 100 * one->ms / all_ms : 0);
+        shmt_table_add(table, "%.3f", one->ms);
+        shmt_table_add(table, "%llu", one->launches);
+        shmt_table_add(table, "%.2f", 1e3 * one->ms / (double)seen);
+    } else {
+        shmt_table_add(table, "-");
+        shmt_table_add(table, "-");
+        shmt_table_add(table, "%llu", one->launches);
+        shmt_table_add(table, "-");
+    }
     shmt_table_add(table, "%u x %u x %u", one->grid[0], one->grid[1],
                    one->grid[2]);
     shmt_table_add(table, "%u x %u x %u", one->block[0], one->block[1],
                    one->block[2]);
     shmt_table_add(table, "%s%s%s", name == NULL ? one->name : name,
-                   is_of_first(one) ? " (its first launches only)" : "",
+                   is_of_first(one) ? " (its first launches only)"
+                   : seen > 0 && !is_timed(one) ? " (not timed)" : "",
                    one->in_graphs > 0 ? " (also in graphs, not timed)" : "");
 }
 
@@ -185,9 +202,9 @@ static enum shmtune_status print_json(const struct kernels *kernels,
             "ms", shmt_json_real(one->ms),
             "launches", shmt_json_count(one->launches),
             "in_graphs", shmt_json_count(one->in_graphs),
-            "us_each", seen == 0 ? json_null()
-                                 : shmt_json_real(1e3 * one->ms /
-                                                  (double)seen),
+            "us_each", !is_timed(one) ? json_null()
+                                      : shmt_json_real(1e3 * one->ms /
+                                                       (double)seen),
             "first_only", json_boolean(is_of_first(one)),
             "last_grid", three(one->grid),
             "last_block", three(one->block), NULL));
@@ -213,6 +230,10 @@ shmt_command_list_captured(const struct shmt_command_captured *captured,
 
     if (status != SHMTUNE_OK)
         return status;
+    if (kernels.cut && !call->quiet)
+        shmt_command_tell("", "the program, or a part of it, ended by a "
+                          "signal, _exit or exec: its last launches may be "
+                          "missing");
     if (kernels.count == 0 && !captured->json) {
         if (!call->quiet)
             shmt_command_tell("", "the program launched no kernel that could "

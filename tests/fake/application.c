@@ -490,6 +490,27 @@ static void exit_three(void)
     exit(3);
 }
 
+static void quit(void)
+{
+    _exit(3);
+}
+
+static void wait_second(void)
+{
+    sleep(1);
+}
+
+static char **words;           /* of the command line */
+
+/* The same program once more in this process, with its first two steps. */
+static void exec_again(void)
+{
+    char *again[] = {words[0], words[1], words[2], words[3], NULL};
+
+    execv("/proc/self/exe", again);
+    exit(6);
+}
+
 /* What is none of the library's has to come as it would without it. */
 static void look_up(void)
 {
@@ -660,7 +681,8 @@ static const struct {
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
     {"keep", keep}, {"launch_packed", launch_packed},
     {"gather", gather}, {"walk", walk}, {"launch_many", launch_many},
-    {"look_up", look_up}, {"threads", launch_threads},
+    {"look_up", look_up}, {"threads", launch_threads}, {"quit", quit},
+    {"second", wait_second}, {"exec", exec_again},
 };
 
 static void begin(void)
@@ -688,6 +710,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return 2;
+    words = argv;
     open_all(argv[1]);
     begin();
     for (int k = 2; k < argc; k++) {
