@@ -38,7 +38,9 @@
 /* Set: they are replaced without a trial of which is the faster one. */
 #define SHMT_CAPTURE_NO_TRIAL "SHMTUNE_CAPTURE_NO_TRIAL"
 
-/* In the library's folder: a line for each thing that was left out. */
+/* In the library's folder: an empty file, when a process has loaded it. */
+#define SHMT_CAPTURE_LOADED "loaded"
+/* There too: a line for each thing that was left out. */
 #define SHMT_CAPTURE_NOTES "notes"
 /* In the folder of a launch. */
 #define SHMT_CAPTURE_LAUNCH "launch.yaml"

@@ -88,6 +88,23 @@ static void read_setting(void)
         add_line(no_memory, strlen(no_memory));
 }
 
+/* For the command, which cannot see whether a program takes what is preloaded.
+ */
+__attribute__((constructor)) static void say_loaded(void)
+{
+    const char *folder = getenv(SHMT_CAPTURE_FOLDER);
+    char path[1024];
+    int fd;
+
+    if (folder == NULL ||
+        (size_t)snprintf(path, sizeof path, "%s/" SHMT_CAPTURE_LOADED,
+                         folder) >= sizeof path)
+        return;
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+}
+
 const struct shmt_capture_setting *shmt_capture_setting(void)
 {
     pthread_once(&once, read_setting);

@@ -464,6 +464,7 @@ static enum shmtune_status run_program(struct job *job,
                                        struct shmt_error *err)
 {
     const char *env[SETTINGS + 1];
+    bool unloaded = false;
     enum shmtune_status status = make_settings(job, env, err);
 
     if (status == SHMTUNE_OK)
@@ -471,6 +472,9 @@ static enum shmtune_status run_program(struct job *job,
     if (status == SHMTUNE_OK)
         status = shmt_preload_tell_notes(job->call, job->arena,
                                          job->raw.folder, &job->notes, err);
+    if (status == SHMTUNE_OK)
+        unloaded = shmt_preload_tell_unloaded(job->call, job->arena,
+                                              job->raw.folder);
     if (status == SHMTUNE_OK && job->list)
         return shmt_command_list_captured(
             &(struct shmt_command_captured){job->call, job->arena,
@@ -481,7 +485,7 @@ static enum shmtune_status run_program(struct job *job,
         status = fit_all(job, err);
     if (status == SHMTUNE_OK && job->rerun)
         status = rerun_all(job, err);
-    if (status == SHMTUNE_OK && job->written_count == 0)
+    if (status == SHMTUNE_OK && job->written_count == 0 && !unloaded)
         status = tell(job, "", "", "no launch was captured; `shmtune capture "
                       "--list` shows the kernels that the program launches");
     return status == SHMTUNE_OK && job->json ? print_json(job, err) : status;

@@ -73,6 +73,12 @@ enum shmtune_status shmt_preload_library(struct shmt_arena *arena,
 
     if (status != SHMTUNE_OK)
         return status;
+    /* The loader would say that it ignores both halves, and go on. */
+    if (strpbrk(library, " :") != NULL)
+        return shmt_error_set(err, SHMTUNE_STORAGE,
+                              "%s: cannot be preloaded, since a space or a "
+                              "colon in a path ends it there: install shmtune "
+                              "into a folder without", library);
     shmt_text_add(&text, library);
     if (before != NULL && before[0] != '\0')
         shmt_text_addf(&text, ":%s", before);
@@ -124,6 +130,19 @@ enum shmtune_status shmt_preload_tell_notes(
         shmt_preload_note(call, line);
     }
     return status;
+}
+
+bool shmt_preload_tell_unloaded(const struct shmt_command_call *call,
+                                struct shmt_arena *arena, const char *folder)
+{
+    const char *path = shmt_path_join(arena, folder, SHMT_CAPTURE_LOADED);
+
+    if (path == NULL || !shmt_path_is_absent(path))
+        return false;
+    shmt_preload_note(call, "the program did not load " SHMT_CAPTURE_LIBRARY
+                      ": it is linked statically, runs with other privileges "
+                      "(setuid), or takes LD_PRELOAD away");
+    return true;
 }
 
 enum shmtune_status shmt_preload_status(int ended, struct shmt_error *err)

@@ -28,6 +28,11 @@ enum shmtune_status shmt_preload_tell_notes(
     const struct shmt_command_call *call, struct shmt_arena *arena,
     const char *folder, const char **out, struct shmt_error *err);
 
+/* Whether no process has loaded the library, which is said then.  false: one
+ * has, or that cannot be told. */
+bool shmt_preload_tell_unloaded(const struct shmt_command_call *call,
+                                struct shmt_arena *arena, const char *folder);
+
 /* What waitpid said, as the exit status of the command. */
 enum shmtune_status shmt_preload_status(int ended, struct shmt_error *err);
 

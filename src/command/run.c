@@ -45,6 +45,11 @@ static const char help[] =
     "examples:\n"
     "  shmtune run --captured taken --tunings tunings -- ./app input.dat\n";
 
+struct planned {
+    struct planned *next;
+    const char *symbol;
+};
+
 struct job {
     const struct shmt_command_call *call;
     struct shmt_command_repeats captured;
@@ -54,6 +59,7 @@ struct job {
     struct shmt_scratch raw;
     struct shmt_text plan;
     size_t launches;               /* in the plan */
+    struct planned *planned;       /* their kernels, each once */
     const char *notes;             /* of the library */
     int ended;
 };
@@ -172,6 +178,23 @@ static void add_geometry(struct shmt_text *text, const char *key,
                    (long long)geometry->shared_dynamic);
 }
 
+static enum shmtune_status remember(struct job *job, const char *symbol,
+                                    struct shmt_error *err)
+{
+    struct planned *one = job->planned;
+
+    while (one != NULL && strcmp(one->symbol, symbol) != 0)
+        one = one->next;
+    if (one != NULL)
+        return SHMTUNE_OK;
+    one = shmt_arena_alloc(job->arena, 1, sizeof *one);
+    if (one == NULL)
+        return shmt_error_memory(err);
+    *one = (struct planned){job->planned, symbol};
+    job->planned = one;
+    return SHMTUNE_OK;
+}
+
 /* The plan's lines of one launch, whose binary lies in a file. */
 static enum shmtune_status add_launch(struct pair *pair, const char *binary,
                                       const char *entry,
@@ -194,6 +217,8 @@ static enum shmtune_status add_launch(struct pair *pair, const char *binary,
                    binary, entry);
     add_geometry(text, "becomes", &pair->now.geometry[0]);
     shmt_text_addf(text, " %d\n", pair->now.geometry[0].carveout);
+    if (status == SHMTUNE_OK)
+        status = remember(pair->job, pair->draft->symbol, err);
     pair->job->launches += status == SHMTUNE_OK;
     return status;
 }
@@ -430,6 +455,36 @@ static enum shmtune_status take_folder(struct job *job, const char *folder,
     return status;
 }
 
+/* Whether the library has said what became of it. */
+static bool is_told(const char *notes, const char *symbol)
+{
+    const size_t length = strlen(symbol);
+
+    for (const char *line = notes; *line != '\0';
+         line += strcspn(line, "\n"), line += *line == '\n')
+        if (strncmp(line, symbol, length) == 0 && line[length] == ' ')
+            return true;
+    return false;
+}
+
+/* What nothing was heard of was not launched as it was captured. */
+static void tell_unheard(const struct job *job)
+{
+    for (const struct planned *one = job->planned; one != NULL;
+         one = one->next) {
+        struct shmt_text text = {0};
+
+        if (is_told(job->notes, one->symbol))
+            continue;
+        shmt_text_addf(&text, "%s stays as it is: no launch of it was "
+                       "compiled and made as the captured one, outside of "
+                       "graphs, or the program ended suddenly in its trial",
+                       one->symbol);
+        shmt_preload_note(job->call, shmt_text_string(&text));
+        shmt_text_free(&text);
+    }
+}
+
 /* -- the run -------------------------------------------------------------- */
 
 static enum shmtune_status run_program(struct job *job,
@@ -459,6 +514,9 @@ static enum shmtune_status run_program(struct job *job,
     if (status == SHMTUNE_OK)
         status = shmt_preload_tell_notes(job->call, job->arena,
                                          job->raw.folder, &job->notes, err);
+    if (status == SHMTUNE_OK && job->planned != NULL &&
+        !shmt_preload_tell_unloaded(job->call, job->arena, job->raw.folder))
+        tell_unheard(job);
     return status;
 }
 

@@ -27,6 +27,12 @@ run capture --max-bytes 4X -o taken -- true
 check "bytes are a number" all "exits 1" \
     "err_has '.--max-bytes 4X: a number of bytes is expected, as 512M or 4G'" \
     "[ ! -e taken/.capture-* ]"
+mkdir "a folder"
+cp "$build/shmtune" "$build/libshmtune-capture.so" "a folder"
+"a folder/shmtune" capture -o taken -- true >out 2>err
+status=$?
+check "a library that the loader cannot find is no reason to run" all \
+    "exits 5" "err_has 'a folder/lib.*: cannot be preloaded, since a space'"
 run capture -o taken -- "$folder/no-such-program"
 check "a program that cannot be started is told" all "exits 5" \
     "err_has 'no-such-program: cannot be started: No such file'"
@@ -36,6 +42,16 @@ check "files and exit status are the program's own" all "exits 7" \
 # shellcheck disable=SC2016
 run capture -q -o taken -- sh -c 'kill -TERM $$'
 check "so is the signal that ends it" all "exits 143" err_empty
+
+echo 'int main(void) { return 4; }' >static.c
+if ${CC:-cc} -static -o static static.c 2>/dev/null; then
+    run capture -o taken -- ./static
+    check "a program that takes nothing preloaded is told" all "exits 4" \
+        "err_has 'the program did not load libshmtune-capture.so: it is linked'" \
+        "err_lacks 'no launch was captured'"
+else
+    skip "a program that takes nothing preloaded is told" "no static C library"
+fi
 
 if [ -z "$FAKE_NVRTC_REAL" ]; then
     skip "launches are captured" "no NVRTC"

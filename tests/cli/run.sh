@@ -146,7 +146,8 @@ APPLICATION_OTHER=1
 export APPLICATION_OTHER
 application opened load launch sum
 check "what is compiled with other options stays" all as_alone \
-    "[ '$(shapes)' = ' 1 blend 4 256 ' ]" "err_lacks 'as tuned'"
+    "[ '$(shapes)' = ' 1 blend 4 256 ' ]" "err_lacks 'as tuned'" \
+    "err_has 'blend stays as it is: no launch of it was compiled and made as'"
 mv taken blend_taken
 mv tunings blend_tunings
 run capture --propose -o taken -- "$fake/application" opened load launch
@@ -197,7 +198,8 @@ check "a binary that the driver does not load changes nothing" all \
 unset FAKE_CUDA_FAIL
 application opened load graph launch sum
 check "nothing is loaded while a graph is captured" all as_alone \
-    "err_lacks disturbed" "err_lacks 'as tuned'"
+    "err_lacks disturbed" "err_lacks 'as tuned'" \
+    "err_has 'blend stays as it is: .*, outside of graphs'"
 
 # Which of the two is the faster one inside of the application.
 trial=
