@@ -265,9 +265,10 @@ enum shmtune_status shmt_wanted_parse(const char *name, const char *data,
     enum shmtune_status status =
         nodes == NULL ? shmt_error_memory(err) : shmt_wanted_new(&wanted, err);
 
-    if (status == SHMTUNE_OK)
+    /* An empty file is one that was made to be written, as by mktemp. */
+    if (status == SHMTUNE_OK && size > 0)
         status = shmt_yaml_parse_from(nodes, &source, &root, err);
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK && size > 0)
         status = read_root(wanted, root, err);
     shmt_arena_free(nodes);
     if (status == SHMTUNE_OK)

@@ -47,6 +47,18 @@ choose 4096
 check "what is not exact is counted, the most wanted first" all \
     'grep -q "^format: wanted/1$" "$wanted"' \
     '[ "$(sed -n "s/.*size: {n: \(.*\)}, count: \(.*\)}/\1 \2/p" "$wanted" | tr "\n" ,)" = "4096 2,2048 1," ]'
+made=$(mktemp "$folder/made.XXXXXX")
+run tune --wanted "$made" --device 0
+check "in a file that is empty nothing is wanted" all 'exits 8' \
+    'err_has "$made: nothing is wanted"'
+SHMTUNE_WANTED=$made "$build/tests/support/choose" fake_kernel 2048 >/dev/null
+check "and it may be written" grep -q 'size: {n: 2048}, count: 1' "$made"
+echo odd >"$made"
+SHMTUNE_LOG=$folder/odd SHMTUNE_WANTED=$made \
+    "$build/tests/support/choose" fake_kernel 2048 >/dev/null
+check "what is no list of them is left alone" all \
+    '[ "$(cat "$made")" = odd ]' \
+    'grep -q ": wanted: $made:1:1: .*expected a mapping" "$folder/odd"'
 SHMTUNE_LOG=$folder/log
 export SHMTUNE_LOG
 mkdir "$folder/open"
