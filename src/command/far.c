@@ -17,6 +17,8 @@
 enum shmtune_status shmt_command_far_check(const struct shmt_command_far *far,
                                            struct shmt_error *err)
 {
+    const struct shmt_command_far usual = SHMT_COMMAND_FAR_USUAL;
+
     if (far->on != NULL && far->on[strspn(far->on, " \t\n")] == '\0')
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "--on is empty; expected a command that starts "
@@ -26,6 +28,11 @@ enum shmtune_status shmt_command_far_check(const struct shmt_command_far *far,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "--workers is for --on; the GPUs of this "
                               "machine are named by --device");
+    if (far->on == NULL && (strcmp(far->program, usual.program) != 0 ||
+                            far->timeout_s != usual.timeout_s))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--far-program and --far-timeout are for --on, "
+                              "which measures on another machine");
     if (!shmt_courier_word_valid(far->program))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "--far-program is \"%.80s\"; expected letters, "

@@ -304,6 +304,12 @@ check "waiting in a queue is not part of the budget" all 'exits 0' \
 run tune "$@" --workers 2 -o never
 check "--workers without --on is refused" all 'exits 1' \
     'err_has "workers is for --on"'
+for option in "--far-program bin/shmtune" "--far-timeout 20"; do
+    # shellcheck disable=SC2086
+    run tune fake_kernel --device 0 $option
+    check "so is ${option%% *}" all 'exits 1' \
+        'err_has "far-program and --far-timeout are for --on"'
+done
 run tune "$@" --on ./launcher --device all -o never
 check "all GPUs there are not known here" all 'exits 1' \
     'err_has "device is \"all\"; with --on it names GPUs of the machine"'
