@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,22 +89,45 @@ enum shmtune_status shmt_preload_library(struct shmt_arena *arena,
     return *out == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
+/* What $SHMTUNE_LOG names, opened as the library opens it; -1: nothing, or what
+ * cannot be opened, which is said once. */
+static int open_log(const struct shmt_command_call *call)
+{
+    static bool told;
+    const char *path = getenv("SHMTUNE_LOG");
+    struct shmt_error why;
+    int fd;
+
+    if (path == NULL || path[0] == '\0' || strcmp(path, "stderr") == 0)
+        return -1;
+    fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY |
+                        O_NONBLOCK, 0600);
+    if (fd < 0 && !told && !call->quiet) {
+        told = true;
+        shmt_error_system(&why, path, "the log cannot be opened (SHMTUNE_LOG)");
+        shmt_command_tell("", why.text);
+    }
+    return fd;
+}
+
 void shmt_preload_note(const struct shmt_command_call *call,
                        const char *line)
 {
-    const char *path = getenv("SHMTUNE_LOG");
-    FILE *log = path == NULL || path[0] == '\0' || strcmp(path, "stderr") == 0
-                    ? NULL : fopen(path, "a");
+    const int log = open_log(call);
     struct shmt_text text = {0};
 
-    if (log == NULL) {
+    if (log < 0) {
         if (!call->quiet)
             shmt_command_tell("", line);
         return;
     }
+    shmt_text_add(&text, "shmtune: ");
     shmt_text_add_visible(&text, line);
-    fprintf(log, "shmtune: %s\n", shmt_text_string(&text));
-    fclose(log);
+    shmt_text_add(&text, "\n");
+    if (write(log, shmt_text_string(&text), text.length) < 0) {
+        /* Nobody is left to say it to. */
+    }
+    close(log);
     shmt_text_free(&text);
 }
 

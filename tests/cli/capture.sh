@@ -344,6 +344,14 @@ run capture -o opened -- true
 check "of a capture that is killed itself the next leaves nothing" all \
     "[ -n '$left' ]" "[ -z \"\$(ls -A opened)\" ]"
 
+for one in 1 2 3; do
+    "$build/shmtune" capture -q --no-rerun --count 4 -o beside -- \
+        "$fake/application" opened load launch launch launch launch &
+done
+wait
+check "captures into one folder at a time keep all" all \
+    "[ \$(ls -d beside/blend-* | wc -l) -eq 12 ]" "[ ! -e beside/.capture-* ]" \
+    "[ \$(sort -u beside/*/kernel.yaml | grep -c '^name: ') -eq 12 ]"
 if can_mount; then
     mkdir -p "$folder/small"
     run_after "mount -t tmpfs -o size=24k tmpfs '$folder/small'" \

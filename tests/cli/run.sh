@@ -107,6 +107,14 @@ SHMTUNE_LOG=stderr
 application opened load launch sum
 check "or to standard error by name" all as_alone "[ ! -e stderr ]" \
     "err_has 'blend is launched as tuned'"
+for log in "$folder/none/log" "$folder/pipe"; do
+    [ "$log" != "$folder/pipe" ] || mkfifo pipe
+    SHMTUNE_LOG=$log
+    application opened load launch sum
+    check "where a log cannot be opened that is said: ${log##*/}" all as_alone \
+        "err_has '$log: the log cannot be opened (SHMTUNE_LOG): '" \
+        "err_has 'blend is launched as tuned'"
+done
 unset SHMTUNE_LOG
 application opened load_library launch sum
 check "in a library too" all as_alone "[ '$(shapes)' = ' 1 blend 8 128 ' ]"
