@@ -265,6 +265,57 @@ static enum shmtune_status read_archs(const char *list, struct work *works,
     return status;
 }
 
+/* Whether a tuning is of a device of the architecture. */
+static bool is_tuned_for(const struct shmt_tuning *tuning, const char *arch)
+{
+    char measured[16];
+
+    shmt_device_arch_text(&tuning->device, measured);
+    return strcmp(measured, arch) == 0;
+}
+
+static bool is_asked_for(const struct work *works, size_t count,
+                         const struct shmt_tuning *tuning)
+{
+    size_t a = 0;
+
+    while (a < count && !is_tuned_for(tuning, works[a].arch))
+        a++;
+    return a < count;
+}
+
+/* Architectures that are asked for and not tuned, and the other way round: of
+ * these the winners would be chosen, and not be there. */
+static void tell_mismatches(const struct shmt_command_binaries *binaries,
+                            const struct work *works, size_t count)
+{
+    char text[256], arch[16], told[16] = "";
+
+    for (size_t a = 0; a < count; a++) {
+        size_t k = 0;
+
+        while (k < binaries->tuning_count &&
+               !is_tuned_for(binaries->tunings[k].tuning, works[a].arch))
+            k++;
+        if (k < binaries->tuning_count)
+            continue;
+        snprintf(text, sizeof text, "nothing of it is tuned for %s: that gets "
+                 "the defaults alone", works[a].arch);
+        shmt_command_tell("note: ", text);
+    }
+    for (size_t k = 0; k < binaries->tuning_count; k++) {
+        const struct shmt_tuning *tuning = binaries->tunings[k].tuning;
+
+        shmt_device_arch_text(&tuning->device, arch);
+        if (is_asked_for(works, count, tuning) || strcmp(told, arch) == 0)
+            continue;
+        memcpy(told, arch, sizeof told);
+        snprintf(text, sizeof text, "what is tuned for %s has no binaries, so "
+                 "that its machines need NVRTC: add it to --arch", arch);
+        shmt_command_tell("note: ", text);
+    }
+}
+
 static enum shmtune_status make_all(struct shmt_command_binaries *binaries,
                                     const char *images,
                                     struct shmt_text *manifest,
@@ -275,6 +326,8 @@ static enum shmtune_status make_all(struct shmt_command_binaries *binaries,
     enum shmtune_status status =
         read_archs(binaries->archs, works, &count, err);
 
+    if (status == SHMTUNE_OK && !binaries->call->quiet)
+        tell_mismatches(binaries, works, count);
     for (size_t k = 0; status == SHMTUNE_OK &&
                        k < binaries->catalogue->kernel_count; k++) {
         const struct shmt_kernel *const kernel =

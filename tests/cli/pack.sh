@@ -124,7 +124,9 @@ rm -rf "$HOME/.cache"
 run pack "$root" --arch sm_80,sm_90 -j 2 -o "$folder/c.pack"
 check "what is tuned is compiled, without a GPU" all 'exits 0' \
     'err_has "cubins: [0-9]* binaries, [1-9][0-9]* of them compiled now"' \
-    'out_has "1 kernel, 1 tuning, [1-9][0-9]* binaries$"'
+    'out_has "1 kernel, 1 tuning, [1-9][0-9]* binaries$"' \
+    'err_has "note: nothing of it is tuned for sm_80: that gets the defaults"' \
+    'err_lacks "tuned for sm_90"'
 binaries() { ls "$root"/cubins/*.cubin | wc -l; }
 listed() { grep -c " sm_[89]0 fake_kernel: " "$root/cubins/manifest"; }
 check "as files that everybody may read, with a list of them" all \
@@ -151,6 +153,9 @@ run pack "$root" --arch sm_90 -o "$folder/d.pack"
 check "what is there is not compiled again, nor packed for another" all \
     'exits 0' 'err_has " 0 of them compiled now"' \
     '[ $(wc -c <"$folder/d.pack") -lt $(wc -c <"$folder/c.pack") ]'
+run pack "$root" --arch sm_80 -o "$folder/d.pack"
+check "a winner that is left without its binary is told" all 'exits 0' \
+    'err_has "note: what is tuned for sm_90 has no binaries, .* to --arch$"'
 run pack "$root" --arch sm_90 --json
 check "-o may be left out" all 'exits 0' is_json 'out_has "\"file\": null"'
 sed -i 's/__global__ void scale/__global__ wrong scale/' \
