@@ -57,12 +57,22 @@ bool shmt_capture_in_graph(const struct shmt_capture_driver *table,
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+/* The stream that was waited for in vain last, if there is one: it may stay so
+ * for as long as many launches go into it. */
+static _Atomic(CUstream) stuck;
+static atomic_bool is_stuck;
+
+static double patience_s(CUstream stream)
+{
+    return atomic_load(&is_stuck) && atomic_load(&stuck) == stream ? 0.01 : 10;
+}
+
 /* By an event, since the stream may itself wait for others. */
 bool shmt_capture_await(const struct shmt_capture_driver *table,
                         CUstream stream)
 {
     const struct timespec pause = {0, 50000};
-    const double until = shmt_clock_s() + 10;
+    const double until = shmt_clock_s() + patience_s(stream);
     CUresult result = CUDA_ERROR_NOT_READY;
     CUevent event;
 
@@ -73,5 +83,9 @@ bool shmt_capture_await(const struct shmt_capture_driver *table,
                shmt_clock_s() < until)
             nanosleep(&pause, NULL);
     table->EventDestroy(event);
+    if (result == CUDA_ERROR_NOT_READY)
+        atomic_store(&stuck, stream);
+    if (result == CUDA_ERROR_NOT_READY || atomic_load(&stuck) == stream)
+        atomic_store(&is_stuck, result == CUDA_ERROR_NOT_READY);
     return result == CUDA_SUCCESS;
 }

@@ -150,7 +150,8 @@ bool shmt_capture_in_graph(const struct shmt_capture_driver *driver,
                            CUstream stream);
 
 /* Waits until what is in the stream by now is done.  false: it is not after
- * ten seconds, as where the host has to do something first. */
+ * ten seconds, as where the host has to do something first; the next time it is
+ * not waited for so long. */
 bool shmt_capture_await(const struct shmt_capture_driver *driver,
                         CUstream stream);
 
