@@ -69,6 +69,7 @@ shmt_capture_layout_of(const struct shmt_capture_function *function,
 {
     const struct shmt_capture_driver *driver = shmt_capture_driver();
     const char *why = NULL;
+    CUresult result = CUDA_SUCCESS;
     size_t offset, size;
 
     out->count = 0;
@@ -80,10 +81,14 @@ shmt_capture_layout_of(const struct shmt_capture_function *function,
     if (driver->FuncGetParamInfo == NULL)
         return ask_cubin(function, out);
     while (why == NULL &&
-           driver->FuncGetParamInfo(handle, out->count, &offset, &size) ==
-               CUDA_SUCCESS)
+           (result = driver->FuncGetParamInfo(handle, out->count, &offset,
+                                              &size)) == CUDA_SUCCESS)
         why = add(out, offset, size);
-    return why;
+    /* An index that is too large ends them; anything else is a failure. */
+    if (why != NULL || result == CUDA_ERROR_INVALID_VALUE)
+        return why;
+    out->count = 0;
+    return ask_cubin(function, out);
 }
 
 /* The buffer of CU_LAUNCH_PARAM_BUFFER_POINTER; NULL: there is none. */

@@ -284,6 +284,34 @@ check "so has a library" all as_alone \
 run check runtime/blend-1
 check "which is a spec too" exits 0
 
+# However the launch is made, what is captured is the same.
+same() { cmp -s "$1" opened/blend-1/kernel.yaml; }
+application opened load launch sum
+cp opened/blend-1/kernel.yaml plain.yaml
+application opened load launch_packed sum
+check "parameters in one buffer are captured too" all as_alone \
+    "same plain.yaml"
+application own load launch launch_ex sum
+check "and streams that are a thread's own" all as_alone \
+    "cmp -s plain.yaml own/blend-1/kernel.yaml"
+application opened load_kernel launch sum
+check "and a function of a library's kernel" all as_alone "same plain.yaml"
+FAKE_CUDA_FAIL=FuncGetParamInfo=801
+export FAKE_CUDA_FAIL
+application opened load launch sum
+check "and where the binary alone says what its parameters are" all as_alone \
+    "same plain.yaml"
+unset FAKE_CUDA_FAIL
+application opened load launch_cooperative sum
+check "a cooperative launch stays one" all as_alone \
+    "has opened/blend-1 '  cooperative: true'"
+application opened load launch_cluster sum
+check "and one of clusters" all as_alone \
+    "has opened/blend-1 '  cluster: [2, 1, 1]'"
+application opened load launch_programmatic sum
+check "a programmatic one is left out by name" all as_alone \
+    "[ ! -e opened/blend-1 ]" "err_has 'left out: a programmatic launch'"
+
 options="-k other -k bl?nd --skip 1 --count 2"
 application opened load launch launch launch launch
 check "names, --skip and --count choose launches" all as_alone \

@@ -8,7 +8,8 @@
  *     application WAY WHAT...
  *
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
- * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
+ * cuGetProcAddress alone, as the CUDA runtime does); own (the same, where the
+ * stream 0 is the thread's own).  WHAT are the words of
  * `steps` below, in turn, or times=N, which launches blend so often, mixed=N,
  * which has cover behind each of these, or cover=N, total=N, stray=N, follow=N,
  * stride=N, uneven=N, loose=N, plenty=N, many=N and plain=N, which launch these
@@ -180,6 +181,7 @@ struct bounds {
     X(cuLibraryLoadData)                                                     \
     X(cuLibraryGetKernel)                                                    \
     X(cuLibraryGetModule)                                                    \
+    X(cuKernelGetFunction)                                                   \
     X(cuMemAlloc)                                                            \
     X(cuMemcpyHtoD)                                                          \
     X(cuMemcpyDtoH)                                                          \
@@ -233,6 +235,9 @@ static void open_all(const char *way)
     CUresult (*get)(const char *, void **, int, cuuint64_t,
                     CUdriverProcAddressQueryResult *);
     CUdriverProcAddressQueryResult status;
+    const cuuint64_t flags =
+        strcmp(way, "own") == 0
+            ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0;
 
     if (driver == NULL || compiler == NULL) {
         fprintf(stderr, "application: %s\n", dlerror());
@@ -244,7 +249,7 @@ static void open_all(const char *way)
         void *found = NULL;                                                  \
         if (strcmp(way, "opened") == 0)                                      \
             found = dlsym(driver, TEXT(name));                               \
-        else if (get(#name, &found, 13000, 0, &status) != CUDA_SUCCESS)      \
+        else if (get(#name, &found, 13000, flags, &status) != CUDA_SUCCESS)      \
             found = NULL;                                                    \
         store(&api.name, found, #name);                                      \
     }
@@ -378,7 +383,7 @@ static void load_file(void)
     set_offsets();
 }
 
-static void load_library(void)
+static void load_library_as(int function)
 {
     CUlibrary library;
     CUkernel kernel;
@@ -389,38 +394,86 @@ static void load_library(void)
     must((int)api.cuLibraryGetModule(&state.module, library), "module");
     set_offsets();
     state.function = (CUfunction)kernel;
+    if (function)
+        must((int)api.cuKernelGetFunction(&state.function, kernel),
+             "cuKernelGetFunction");
 }
 
-static void launch_as(int ex, int n)
+static void load_library(void)
+{
+    load_library_as(0);
+}
+
+static void load_kernel(void)
+{
+    load_library_as(1);
+}
+
+enum way_of_launch { PLAIN, EX, COOPERATIVE, CLUSTER, PROGRAMMATIC };
+
+static void launch_ex_as(enum way_of_launch way, void **arguments)
+{
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                   .value.cooperative = 1};
+    CUlaunchConfig config = {.gridDimX = 4, .gridDimY = 1, .gridDimZ = 1,
+                             .blockDimX = 256, .blockDimY = 1, .blockDimZ = 1,
+                             .hStream = state.stream, .attrs = &attribute,
+                             .numAttrs = way != EX};
+
+    if (way == CLUSTER) {
+        attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attribute.value.clusterDim.x = 2;
+        attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
+    } else if (way == PROGRAMMATIC) {
+        attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attribute.value.programmaticStreamSerializationAllowed = 1;
+    }
+    must((int)api.cuLaunchKernelEx(&config, state.function, arguments, NULL),
+         "launch");
+}
+
+static void launch_as(enum way_of_launch way, int n)
 {
     float a = 2.5f;
     struct bounds bounds = {state.low, 8, N - 8};
     void *arguments[] = {&state.y, &state.x, &a, &n, &bounds};
-    CUlaunchConfig config = {.gridDimX = 4, .gridDimY = 1, .gridDimZ = 1,
-                             .blockDimX = 256, .blockDimY = 1, .blockDimZ = 1,
-                             .hStream = state.stream};
 
-    must((int)(ex ? api.cuLaunchKernelEx(&config, state.function, arguments,
-                                         NULL)
-                  : api.cuLaunchKernel(state.function, 4, 1, 1, 256, 1, 1, 0,
-                                       state.stream, arguments, NULL)),
-         "launch");
+    if (way != PLAIN)
+        launch_ex_as(way, arguments);
+    else
+        must((int)api.cuLaunchKernel(state.function, 4, 1, 1, 256, 1, 1, 0,
+                                     state.stream, arguments, NULL), "launch");
 }
 
 static void launch(void)
 {
-    launch_as(0, N);
+    launch_as(PLAIN, N);
 }
 
 static void launch_ex(void)
 {
-    launch_as(1, N);
+    launch_as(EX, N);
+}
+
+static void launch_cooperative(void)
+{
+    launch_as(COOPERATIVE, N);
+}
+
+static void launch_cluster(void)
+{
+    launch_as(CLUSTER, N);
+}
+
+static void launch_programmatic(void)
+{
+    launch_as(PROGRAMMATIC, N);
 }
 
 /* Fewer elements, as many blocks. */
 static void launch_short(void)
 {
-    launch_as(0, N - 1);
+    launch_as(PLAIN, N - 1);
 }
 
 /* From here on the output is a variable of the module. */
@@ -623,7 +676,7 @@ static void walk(void)
 static void launch_times(int n)
 {
     for (int k = 0; k < n; k++)
-        launch_as(0, N);
+        launch_as(PLAIN, N);
 }
 
 /* With a launch of another kernel behind each. */
@@ -637,7 +690,7 @@ static void launch_mixed(int n)
     must((int)api.cuModuleGetFunction(&cover, state.module, "cover"),
          "cuModuleGetFunction");
     for (int k = 0; k < n; k++) {
-        launch_as(0, N);
+        launch_as(PLAIN, N);
         must((int)api.cuLaunchKernel(cover, 4, 1, 1, 256, 1, 1, 0, state.stream,
                                      arguments, NULL), "launch");
     }
@@ -677,6 +730,9 @@ static const struct {
     {"load_library", load_library}, {"load_second", load_second},
     {"reload", reload}, {"load_other", load_other}, {"fork", fork_once},
     {"launch", launch}, {"launch_ex", launch_ex},
+    {"launch_cooperative", launch_cooperative},
+    {"launch_cluster", launch_cluster},
+    {"launch_programmatic", launch_programmatic}, {"load_kernel", load_kernel},
     {"launch_short", launch_short}, {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
     {"keep", keep}, {"launch_packed", launch_packed},
