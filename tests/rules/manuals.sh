@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # The manual pages have every key of a spec and of a tuning, and every function
-# of the library, by the JSON Schemas and the header.  First tried on pages with
-# one of each missing.  TAP.
+# of the library, by the JSON Schemas and the header, and every variable of the
+# environment, by the page of the commands.  First tried on pages with one of
+# each missing.  TAP.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -41,6 +42,16 @@ missing_functions() {
         done
 }
 
+# Writes the variables of the command that page $1 does not have.
+missing_variables() {
+    sed -n '/^## Environment/,/^## /s/^| \(`[A-Z`_, ]*\) |.*/\1/p' \
+        "$root/docs/commands.md" | tr -d '`,' | tr -s ' ' '\n' |
+        while read -r name; do
+            sed -n '/^\.Sh ENVIRONMENT/,/^\.Sh FILES/p' "$1" |
+                grep -q "Ev $name\>" || echo "$name"
+        done
+}
+
 expect() { # NAME FOUND WANTED
     if [ "$2" = "$3" ]; then
         result ok "$1"
@@ -55,6 +66,11 @@ sed '/^\.Fo shmtune_select$/d' "$library" >"$work/libshmtune.3"
 expect 'a missing function is found' "$(missing_functions "$work/libshmtune.3")" \
     shmtune_select
 expect 'libshmtune(3) has every function' "$(missing_functions "$library")" ''
+command=$root/src/shmtune.1
+sed 's/^\.It Ev NO_COLOR$/.It Ev COLOR/' "$command" >"$work/shmtune.1"
+expect 'a missing variable is found' "$(missing_variables "$work/shmtune.1")" \
+    NO_COLOR
+expect 'shmtune(1) has every variable' "$(missing_variables "$command")" ''
 for format in kernel tuning; do
     page=$root/src/shmtune-$format.5 schema=$root/docs/$format.schema.json
     if ! command -v python3 >/dev/null 2>&1; then
