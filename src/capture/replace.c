@@ -365,8 +365,8 @@ static CUfunction load(const struct shmt_capture_driver *driver,
     if (out->elsewhere)
         return NULL;
     if (load_data == NULL || get_function == NULL ||
-             load_data(&out->module, plan->binary) != CUDA_SUCCESS ||
-             get_function(&function, out->module, plan->entry) != CUDA_SUCCESS)
+        load_data(&out->module, plan->binary) != CUDA_SUCCESS ||
+        get_function(&function, out->module, plan->entry) != CUDA_SUCCESS)
         refuse(plan, "the driver does not load the tuned binary");
     else if (find_variables(driver, plan, own, out->module, out) &&
              prepare(driver, plan, function))
