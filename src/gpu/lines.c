@@ -53,12 +53,13 @@ static void skip(struct bytes *rest, size_t size)
     rest->size -= size;
 }
 
-/* A folder's name is none. */
+/* What the compiler calls `<built-in>` is none. */
 static void add(struct reading *reading, const char *name, size_t length)
 {
     struct shmt_lines *out = reading->out;
     const char *copy;
 
+    length = strnlen(name, length);
     if (length == 0 || name[0] == '<' || out->count == SHMT_LINES_FILES)
         return;
     for (size_t k = 0; k < out->count; k++)
@@ -203,8 +204,7 @@ static void read_entry(struct reading *reading, struct bytes header,
         read_ptx(reading, payload);
     if (slice(header, number_at(header.at + 32, 4),
               number_at(header.at + 36, 4), &name))
-        add(reading, (const char *)name.at,
-            strnlen((const char *)name.at, name.size));
+        add(reading, (const char *)name.at, name.size);
 }
 
 static void read_fatbin(struct reading *reading, struct bytes fatbin)
