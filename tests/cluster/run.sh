@@ -104,8 +104,11 @@ slowly='env SHMTUNE_NVRTC=/nowhere FAKE_WORKER_BUSY_MS=60'
 tune() {
     directory=$1
     shift
+    case " $* " in
+    *" --on "*) set -- "$@" --far-program "$build/shmtune" --far-timeout 3 ;;
+    esac
     "$build/shmtune" tune "$@" --strategy exhaustive -j 2 -o "$directory" \
-        --far-program "$build/shmtune" --far-timeout 3 >out 2>err </dev/null &
+        >out 2>err </dev/null &
     tuning=$!
 }
 done_tuning() {
