@@ -146,7 +146,11 @@ static enum shmtune_status gather(struct work *work)
 
     if (status != SHMTUNE_OK)
         return status;
-    tunings |= request->count > 1;
+    if (!tunings && request->count > 1)
+        return shmt_error_set(work->err, SHMTUNE_INVALID_ARGUMENT,
+                              "%s is no tuning: a header or a template is of "
+                              "one kernel, named alone, or of tunings of one",
+                              words[0]);
     if (!tunings && request->spec != NULL)
         return shmt_error_set(work->err, SHMTUNE_INVALID_ARGUMENT,
                               "--spec is for tunings; %s is a kernel",

@@ -202,6 +202,9 @@ check "its template" all 'exits 0' \
 
 # -- faults ------------------------------------------------------------------
 
+run export scale transpose --to header
+check "of one kernel" all 'exits 1' \
+    'err_has "scale is no tuning: a header or a template is of one kernel"'
 run export scale --to header --size n=1000
 check "a header has no size" all 'exits 1' 'err_has "leave --size out"'
 run export scale --to header --template "$folder/form"
