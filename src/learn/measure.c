@@ -108,7 +108,7 @@ static enum shmtune_status take_journal(struct shmt_learn_run *run,
     *took_s = 0;
     if (size == NULL)
         return shmt_error_memory(err);
-    memset(size->cells, 0, run->table->config_count * sizeof *size->cells);
+    shmt_learn_table_forget(run->table, size);
     for (size_t k = 0; k < journal->count; k++) {
         const struct shmt_journal_record *const record = &journal->records[k];
         size_t config;

@@ -47,8 +47,17 @@ shmt_learn_table_size(struct shmt_learn_table *table, const int64_t *problem)
     size->cells = calloc(table->config_count + 1, sizeof *size->cells);
     if (size->cells == NULL)
         return NULL;
+    shmt_learn_table_forget(table, size);
     table->size_count++;
     return size;
+}
+
+void shmt_learn_table_forget(const struct shmt_learn_table *table,
+                             struct shmt_learn_size *size)
+{
+    for (size_t k = 0; k < table->config_count; k++)
+        size->cells[k] = (struct shmt_learn_cell){
+            .failed = !shmt_learn_may_run(table, size->problem, k)};
 }
 
 void shmt_learn_table_clear(struct shmt_learn_table *table)

@@ -54,6 +54,11 @@ bool shmt_learn_table_config(struct shmt_learn_table *table,
 struct shmt_learn_size *
 shmt_learn_table_size(struct shmt_learn_table *table, const int64_t *problem);
 
+/* Forgets what was measured at a size, as at a new one: what the constraints
+ * forbid there failed, as that needs no measurement. */
+void shmt_learn_table_forget(const struct shmt_learn_table *table,
+                             struct shmt_learn_size *size);
+
 /* Forgets the sizes, and not the configurations. */
 void shmt_learn_table_clear(struct shmt_learn_table *table);
 void shmt_learn_table_free(struct shmt_learn_table *table);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "learn/learn.h"
+#include "learn/portfolio.h"
 #include "tests/support/check.h"
 #include "tests/support/spec_fixture.h"
 
@@ -17,6 +18,17 @@ static const char spec[] =
     "  cols: {default: 64, min: 1, max: 100000}\n"
     "parameters:\n"
     "  P: {values: [0, 1, 2, 3], default: 0}\n";
+
+static const char spec_constrained[] =
+    "format: kernel/1\n"
+    "name: a\n"
+    "problem:\n"
+    "  rows: {default: 60, min: 1, max: 100000}\n"
+    "  cols: {default: 64, min: 1, max: 100000}\n"
+    "parameters:\n"
+    "  P: {values: [0, 1, 2, 3], default: 0}\n"
+    "constraints:\n"
+    "- P < 3 or rows % 60 == 0\n";
 
 static struct shmt_kernel *kernel;
 static struct shmt_arena *arena;
@@ -216,6 +228,50 @@ static void the_nearest_size_is_not_replaced_where_it_is_right(void)
     shmt_learn_table_free(&table);
 }
 
+/* The best by far where it may run, and that is at one size in sixty: at the
+ * others it is known to be nothing, so the mean of all gains little by it. */
+static void what_may_run_at_few_sizes_brings_little(void)
+{
+    const struct shmt_learn_size *sizes[SIZES];
+    struct shmt_learn_table table = {.multiprocessors = 132};
+    struct shmt_kernel *constrained;
+    size_t chosen[CONFIGS], count = 0, forbidden = 0;
+
+    spec_write_text("spec.yaml", spec_constrained);
+    CHECK_INT(shmt_kernel_read(spec_path, &constrained, NULL), SHMTUNE_OK);
+    table.kernel = constrained;
+    for (size_t c = 0; c < CONFIGS; c++) {
+        const shmt_config config[SHMT_SPACE_PARAMETERS] = {(shmt_config)c};
+        size_t place;
+
+        CHECK(shmt_learn_table_config(&table, config, &place));
+    }
+    for (size_t k = 0; k < SIZES; k++) {
+        const int64_t problem[SHMT_KERNEL_DIMENSIONS] = {(int64_t)k + 1, 64};
+        struct shmt_learn_size *const size =
+            shmt_learn_table_size(&table, problem);
+
+        for (size_t c = 0; c < CONFIGS; c++) {
+            const float us = c == 3 ? 8 : c == k % 3 ? 10 : 11;
+
+            CHECK(size->cells[c].failed == (c == 3 && (k + 1) % 60 != 0));
+            forbidden += size->cells[c].failed;
+            if (!size->cells[c].failed)
+                shmt_learn_keep(&size->cells[c], &us, 1);
+        }
+    }
+    for (size_t k = 0; k < SIZES; k++)
+        sizes[k] = &table.sizes[k];
+    CHECK_INT((long)forbidden, SIZES - SIZES / 60);
+    CHECK(shmt_learn_portfolio(&table, sizes, SIZES, CONFIGS, chosen,
+                               &count));
+    CHECK_INT((long)count, CONFIGS);
+    CHECK_INT((long)chosen[CONFIGS - 1], 3);
+    shmt_learn_table_free(&table);
+    shmt_kernel_free(constrained);
+    spec_write_text("spec.yaml", spec);
+}
+
 static void few_sizes_teach_nothing(void)
 {
     struct shmt_learn_table table;
@@ -382,6 +438,7 @@ int main(void)
     CHECK_RUN(what_may_not_run_has_a_successor);
     CHECK_RUN(nothing_to_learn_is_a_leaf);
     CHECK_RUN(the_nearest_size_is_not_replaced_where_it_is_right);
+    CHECK_RUN(what_may_run_at_few_sizes_brings_little);
     CHECK_RUN(few_sizes_teach_nothing);
     CHECK_RUN(the_same_is_learnt_again);
     CHECK_RUN(draws_are_repeated_and_in_range);
