@@ -4,11 +4,8 @@
  * registers than the compiler took.  Where it is they that let no further block
  * onto a multiprocessor, the two largest limits that would are values of a
  * parameter, which may cost more in spills than the blocks bring: that is
- * measured.
- *
- * A multiprocessor has four parts, each with 16,384 registers, which are given
- * to warps, 8 a thread at a time (CUDA C++ Programming Guide, technical
- * specifications of compute capability 7.0 to 12.0).
+ * measured.  Of registers a multiprocessor of compute capability 9.0 has as
+ * many as one of 7.0 to 12.0.
  */
 #include "config.h"
 
@@ -16,20 +13,27 @@
 #include <string.h>
 
 #include "command/draft.h"
+#include "device/device.h"
 
-enum {
-    PARTS = 4, PART_REGISTERS = 16384, UNIT = 8, WARP = 32,
-    LEAST = 24, LIMITS = 2
-};
+/* The compiler gives registers by UNIT. */
+enum { UNIT = 8, LEAST = 24, LIMITS = 2 };
 
 static const char name[] = "REGISTERS";
 
-/* Blocks of so many warps that a multiprocessor has the registers for. */
-static int64_t blocks_of(int64_t registers, int64_t warps)
+/* Blocks of the launch on a multiprocessor, its shared memory left aside. */
+static int64_t blocks_of(const struct shmt_draft *draft, int64_t registers)
 {
-    const int64_t taken = (registers + UNIT - 1) / UNIT * UNIT;
+    const struct shmt_resources resources = {.registers = (int)registers,
+                                             .max_threads = -1};
+    struct shmt_geometry launch = {.grid = {1, 1, 1}, .shared_static = -1};
+    struct shmtune_device device;
+    struct shmt_fit fit;
 
-    return PARTS * (PART_REGISTERS / (WARP * taken)) / warps;
+    for (size_t k = 0; k < 3; k++)
+        launch.block[k] = (unsigned)draft->block[k];
+    return shmt_device_for_arch("sm_90", &device, NULL) == SHMTUNE_OK &&
+                   shmt_fit_launch(&device, &launch, &resources, &fit)
+               ? fit.occupancy.resident_blocks : 0;
 }
 
 /* The compiler obeys launch bounds of a kernel, and no limit beside them. */
@@ -60,7 +64,7 @@ static bool is_said(const struct shmt_draft *draft)
 }
 
 /* The next fewer registers with which more blocks fit; how many there are. */
-static size_t find_limits(const struct shmt_draft *draft, int64_t warps,
+static size_t find_limits(const struct shmt_draft *draft,
                           int64_t limits[LIMITS])
 {
     int64_t blocks = draft->resident;
@@ -68,8 +72,8 @@ static size_t find_limits(const struct shmt_draft *draft, int64_t warps,
 
     for (int64_t next = (draft->registers - 1) / UNIT * UNIT;
          next >= LEAST && count < LIMITS; next -= UNIT)
-        if (blocks_of(next, warps) > blocks) {
-            blocks = blocks_of(next, warps);
+        if (blocks_of(draft, next) > blocks) {
+            blocks = blocks_of(draft, next);
             limits[count++] = next;
         }
     return count;
@@ -78,18 +82,15 @@ static size_t find_limits(const struct shmt_draft *draft, int64_t warps,
 void shmt_draft_registers(const struct shmt_draft *draft,
                           struct shmt_text *text)
 {
-    const int64_t threads =
-        draft->block[0] * draft->block[1] * draft->block[2];
-    const int64_t warps = (threads + WARP - 1) / WARP;
     int64_t limits[LIMITS];
     size_t count;
 
     /* Something else may be what lets no more in. */
     if (draft->code == NULL || draft->registers == 0 ||
-        blocks_of(draft->registers, warps) != draft->resident ||
+        blocks_of(draft, draft->registers) != draft->resident ||
         is_said(draft))
         return;
-    count = find_limits(draft, warps, limits);
+    count = find_limits(draft, limits);
     if (count == 0)
         return;
     shmt_text_addf(text, "  # A thread has %lld registers, so that %lld blocks "
@@ -98,7 +99,7 @@ void shmt_draft_registers(const struct shmt_draft *draft,
     for (size_t k = 0; k < count; k++)
         shmt_text_addf(text, "%s %lld it is %lld", k == 0 ? "" : ", with",
                        (long long)limits[k],
-                       (long long)blocks_of(limits[k], warps));
+                       (long long)blocks_of(draft, limits[k]));
     shmt_text_add(text, ".\n");
     if (!draft->propose)
         shmt_text_add(text, "  # To tune it, write this, too:\n  # ");

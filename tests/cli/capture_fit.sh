@@ -97,6 +97,13 @@ check "or a comment" all "exits 0" \
     "grep -q '^  # REGISTERS: {values: ' taken/many-1/kernel.yaml"
 run check taken/many-1
 check "of a spec" exits 0
+FAKE_CUDA_REGISTERS=38
+export FAKE_CUDA_REGISTERS
+capture --no-rerun --propose -- many=1000
+unset FAKE_CUDA_REGISTERS
+check "but not more than a multiprocessor has threads for" all "exits 0" \
+    "has many-1 '  REGISTERS: {values: [0, 32], default: 0, '" \
+    "grep -q '^  # A thread has 38 registers, so that 6 blocks fit' taken/many-1/kernel.yaml"
 FAKE_CUDA_FAIL=FuncGetAttribute=1,1
 export FAKE_CUDA_FAIL
 capture --no-rerun --propose -- many=1000

@@ -146,6 +146,12 @@ void *fake_variable(const struct fake_launch *launch, const char *name)
     return variable == NULL ? NULL : (void *)(uintptr_t)variable->memory;
 }
 
+/* Those of the binary, or of $FAKE_CUDA_REGISTERS. */
+static int registers_of(const struct fake_function *function)
+{
+    return (int)fake_number("FAKE_CUDA_REGISTERS", function->registers);
+}
+
 CUresult fake_FuncGetAttribute(int *out, CUfunction_attribute which,
                                CUfunction handle)
 {
@@ -153,7 +159,7 @@ CUresult fake_FuncGetAttribute(int *out, CUfunction_attribute which,
 
     FAKE_ENTER("FuncGetAttribute");
     switch (which) {
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *out = function->registers; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *out = registers_of(function); break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
         *out = function->shared_static;
         break;
@@ -185,8 +191,8 @@ CUresult fake_OccupancyMaxActiveBlocksPerMultiprocessor(
     const int warps = 64 / of_block;
     /* 16,384 registers in each of four parts, by 8 for each thread of a warp */
     const int registers =
-        function->registers < 1
-            ? 32 : 4 * (64 / ((function->registers + 7) / 8)) / of_block;
+        registers_of(function) < 1
+            ? 32 : 4 * (64 / ((registers_of(function) + 7) / 8)) / of_block;
 
     FAKE_ENTER("OccupancyMaxActiveBlocksPerMultiprocessor");
     *out = warps < 32 ? warps : 32;
