@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/cubin.h"
+
 #define PUBLIC __attribute__((visibility("default")))
 
 /* Larger ones are looked at, and not kept. */
@@ -48,7 +50,6 @@ struct wrapper {
     const void *more;
 };
 
-#define FATBIN_MAGIC UINT32_C(0xba55ed50)
 #define WRAPPER_MAGIC UINT32_C(0x466243b1)
 
 static size_t cubin_size(const unsigned char *image)
@@ -91,7 +92,7 @@ static void look_at(const void *data, struct shmt_capture_image *image,
         memcpy(&magic, data, sizeof magic);
     }
     *begin = data;
-    if (magic == FATBIN_MAGIC) {
+    if (magic == SHMT_CUBIN_FATBIN) {
         const struct fatbin *fatbin = data;
 
         image->form = SHMT_CAPTURE_FATBIN;

@@ -39,17 +39,22 @@ bool shmt_capture_pair_end(const struct shmt_capture_driver *driver,
     return driver->EventRecord(pair->after, stream) == CUDA_SUCCESS;
 }
 
-CUresult shmt_capture_pair_read(const struct shmt_capture_driver *driver,
-                                const struct shmt_capture_pair *pair,
-                                double *us)
+static CUresult elapsed(const struct shmt_capture_driver *driver, CUevent from,
+                        CUevent to, double *us)
 {
     float ms;
-    const CUresult result =
-        driver->EventElapsedTime(&ms, pair->before, pair->after);
+    const CUresult result = driver->EventElapsedTime(&ms, from, to);
 
     if (result == CUDA_SUCCESS)
         *us = 1e3 * (double)ms;
     return result;
+}
+
+CUresult shmt_capture_pair_read(const struct shmt_capture_driver *driver,
+                                const struct shmt_capture_pair *pair,
+                                double *us)
+{
+    return elapsed(driver, pair->before, pair->after, us);
 }
 
 CUresult
@@ -57,13 +62,7 @@ shmt_capture_pair_between(const struct shmt_capture_driver *driver,
                           const struct shmt_capture_pair *pair,
                           const struct shmt_capture_pair *next, double *us)
 {
-    float ms;
-    const CUresult result =
-        driver->EventElapsedTime(&ms, pair->before, next->before);
-
-    if (result == CUDA_SUCCESS)
-        *us = 1e3 * (double)ms;
-    return result;
+    return elapsed(driver, pair->before, next->before, us);
 }
 
 void shmt_capture_pair_free(const struct shmt_capture_driver *driver,

@@ -29,6 +29,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The magic number of a fatbin, which has cubins in it. */
+#define SHMT_CUBIN_FATBIN UINT32_C(0xba55ed50)
+
 enum { SHMT_CUBIN_PARAMS = 256 };
 
 struct shmt_cubin_params {

@@ -11,8 +11,6 @@
 
 #include "gpu/cubin.h"
 
-#define FATBIN_MAGIC UINT32_C(0xba55ed50)
-
 enum {
     FATBIN_HEADER = 16, ENTRY_HEADER = 48, ENTRY_PTX = 1, ENTRY_CUBIN = 2,
     ENTRY_COMPRESSED = 0x2000 | 0x8000,
@@ -231,7 +229,7 @@ void shmt_lines_read(struct shmt_arena *arena, const void *binary, size_t size,
     const struct bytes whole = {binary, size};
 
     out->count = 0;
-    if (size >= FATBIN_HEADER && number_at(whole.at, 4) == FATBIN_MAGIC)
+    if (size >= FATBIN_HEADER && number_at(whole.at, 4) == SHMT_CUBIN_FATBIN)
         read_fatbin(&reading, whole);
     else if (size >= 4 && memcmp(binary, "\x7f""ELF", 4) == 0)
         read_cubin(&reading, whole);
