@@ -367,14 +367,32 @@ static bool same_problem(const struct shmt_kernel *kernel, const int64_t *a,
     return memcmp(a, b, kernel->dimension_count * sizeof *a) == 0;
 }
 
+/* Opening reads the headers alone, so that a header may be a damaged one:
+ * whoever looks for a problem in vain is told of that first. */
+static enum shmtune_status read_all(const struct replay *replay,
+                                    struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < replay->file_count; k++) {
+        struct shmt_journal *journal = NULL;
+        status = shmt_journal_read(replay->files[k].path,
+                                   replay->target.kernel, &journal, err);
+        shmt_journal_free(journal);
+    }
+    return status;
+}
+
 static enum shmtune_status no_such_problem(const struct replay *replay,
                                            const int64_t *problem,
                                            struct shmt_error *err)
 {
     const struct shmt_kernel *const kernel = replay->target.kernel;
     struct shmt_text text = {0};
-    enum shmtune_status status;
+    enum shmtune_status status = read_all(replay, err);
 
+    if (status != SHMTUNE_OK)
+        return status;
     shmt_kernel_describe_problem(kernel, problem, &text);
     shmt_text_addf(&text, " of %s is not recorded; what is recorded: ",
                    kernel->name);

@@ -227,39 +227,67 @@ static void known_answers(void)
     target->operations->close(target);
 }
 
-/* A recording cut or damaged is refused, and so is no recording. */
-static void damaged(void)
+/* What comes of a recording of `size` bytes at `data`. */
+static enum shmtune_status opened(const char *data, size_t size,
+                                  struct shmt_error *err)
 {
     const char *const bad = fixture_path("bad.journal.gz");
-    struct shmt_replay_options options = {&bad, 1, 1};
+    const struct shmt_replay_options options = {&bad, 1, 1};
+    struct shmt_target *target = NULL;
+    enum shmtune_status status;
+
+    fixture_write(bad, data, size);
+    status = shmt_replay_open(toy, &options, &target, err);
+    if (status == SHMTUNE_OK)
+        status = target->operations->begin(target, toy->sizes[0], err);
+    if (target != NULL)
+        target->operations->close(target);
+    return status;
+}
+
+/* A recording cut is refused. */
+static void cut(void)
+{
     struct shmt_random random;
-    size_t size, refused = 0;
+    size_t size;
     char *const data = fixture_read(fixture_recording(toy), &size);
 
     shmt_random_seed(&random, 3);
     CHECK(size > 1000);
-    for (int k = 0; k < 60; k++) {
-        const bool cut = k % 2 == 0;
-        const size_t at = (size_t)shmt_random_below(&random, size - 1);
-        struct shmt_target *target = NULL;
+    for (int k = 0; k < 30; k++) {
         struct shmt_error err = {0};
-        enum shmtune_status status;
-        data[at] ^= (char)(cut ? 0 : 16);
-        fixture_write(bad, data, cut ? at : size);
-        data[at] ^= (char)(cut ? 0 : 16);
-        status = shmt_replay_open(toy, &options, &target, &err);
-        if (status == SHMTUNE_OK)
-            status = target->operations->begin(target, toy->sizes[0], &err);
-        if (target != NULL)
-            target->operations->close(target);
-        if (status != SHMTUNE_INVALID_FILE && (cut || status != SHMTUNE_OK))
-            printf("# at %zu of %zu: %s\n", at, size, err.text);
-        CHECK(status == SHMTUNE_INVALID_FILE || (!cut && status == 0));
-        refused += status == SHMTUNE_INVALID_FILE;
-        if (status != SHMTUNE_OK)
-            CHECK_HAS(err.text, "bad.journal.gz");
+        CHECK_INT(opened(data, shmt_random_below(&random, size - 1), &err),
+                  SHMTUNE_INVALID_FILE);
+        CHECK_HAS(err.text, "bad.journal.gz");
     }
-    CHECK(refused >= 55);
+    free(data);
+}
+
+/* Whichever byte of its first is another, so that the header may say another
+ * problem, and of those behind, it is refused with its name.  (Some of gzip's
+ * own header mean nothing.) */
+static void damaged(void)
+{
+    size_t size, refused = 0, tried = 0;
+    char *const data = fixture_read(fixture_recording(toy), &size);
+
+    for (size_t at = 0; at < size; at += at < 600 ? 1 : 97)
+        for (int bit = 0; bit < 8; bit += at < 600 ? 1 : 4, tried++) {
+            struct shmt_error err = {0};
+            enum shmtune_status status;
+            data[at] ^= (char)(1 << bit);
+            status = opened(data, size, &err);
+            data[at] ^= (char)(1 << bit);
+            if (status == SHMTUNE_OK)
+                continue;
+            refused++;
+            if (status != SHMTUNE_INVALID_FILE)
+                printf("# bit %d at %zu of %zu: %s\n", bit, at, size,
+                       err.text);
+            CHECK_INT(status, SHMTUNE_INVALID_FILE);
+            CHECK_HAS(err.text, "bad.journal.gz");
+        }
+    CHECK(refused >= tried - 80);
     free(data);
 }
 
@@ -351,6 +379,7 @@ int main(void)
     CHECK_RUN(what_is_not_there);
     CHECK_RUN(hopeless_is_slow);
     CHECK_RUN(known_answers);
+    CHECK_RUN(cut);
     CHECK_RUN(damaged);
     CHECK_RUN(finds_recordings);
     CHECK_RUN(same_bytes_for_the_same_results);
