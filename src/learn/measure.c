@@ -27,15 +27,12 @@ enum {
     ALL_FIRST = 12, ALL_EACH = 24,   /* at so many sizes at the beginning, and
                                    at one of so many, nothing is left out */
     OTHERS = 16,                /* beside the portfolio, one of so many */
-    LEAST_KNOWN = 20            /* sizes that tell how long others take */
+    LEAST_KNOWN = 10            /* sizes that tell how long others take */
 };
 static const double pass_us = 4000;   /* what samples of a pass may take */
 static const double near_factor = 1.06;
 static const double behind_factor = 1.35;
 static const double give_up_factor = 1.6;
-/* A size that takes longer than so many times the mean is rarely worth it: a
- * tenth of the sizes would take half of the time. */
-static const double dear_factor = 1.5;
 
 /* What a compile worker made. */
 struct shmt_learn_binary {
@@ -295,37 +292,6 @@ enum shmtune_status shmt_learn_read(struct shmt_learn_run *run,
 
 /* -- what to measure ------------------------------------------------------ */
 
-/* The sizes around that are done, nearest first. */
-static size_t sizes_around(const struct shmt_learn_table *table,
-                           const int64_t *problem,
-                           const struct shmt_learn_size **out)
-{
-    double distances[AROUND];
-    size_t count = 0;
-
-    for (size_t k = 0; k < table->size_count; k++) {
-        const struct shmt_learn_size *const one = &table->sizes[k];
-        const double distance = shmt_learn_distance(
-            table->kernel, one->problem, problem);
-        size_t at = count;
-
-        if (!one->done)
-            continue;
-        while (at > 0 && distances[at - 1] > distance)
-            at--;
-        if (at == AROUND)
-            continue;
-        count += count < AROUND;
-        for (size_t n = count - 1; n > at; n--) {
-            distances[n] = distances[n - 1];
-            out[n] = out[n - 1];
-        }
-        distances[at] = distance;
-        out[at] = one;
-    }
-    return count;
-}
-
 /* How many times the best time it takes, by the sizes around: the least there;
  * 0 where too few say anything. */
 static double expected(const struct visit *visit, size_t config,
@@ -388,8 +354,8 @@ static enum shmtune_status choose_wanted(struct visit *visit, size_t first,
                                          struct shmt_error *err)
 {
     const struct shmt_learn_size *around[AROUND];
-    const size_t count =
-        sizes_around(visit->run->table, visit->size->problem, around);
+    const size_t count = shmt_learn_around(
+        visit->run->table, visit->size->problem, AROUND, around);
     struct shmt_learn_run *const run = visit->run;
     const bool all = run->thorough || count < AROUND ||
                      run->table->size_count <= ALL_FIRST ||
@@ -589,8 +555,8 @@ static int samples_of(const struct visit *visit, int most)
 static size_t order_of(struct visit *visit, size_t first, size_t *order)
 {
     const struct shmt_learn_size *around[AROUND];
-    const size_t around_count =
-        sizes_around(visit->run->table, visit->size->problem, around);
+    const size_t around_count = shmt_learn_around(
+        visit->run->table, visit->size->problem, AROUND, around);
     double rank[SHMT_LEARN_CONFIGS];
     size_t count = 0;
 
@@ -727,23 +693,17 @@ static void begin_random(struct shmt_learn_run *run)
 
 bool shmt_learn_is_worth(struct shmt_learn_run *run, const int64_t *problem)
 {
-    const struct shmt_learn_table *const table = run->table;
     const struct shmt_learn_size *around[AROUND];
-    const size_t count = sizes_around(table, problem, around);
-    double near_s = 0, all_s = 0;
-    size_t known = 0;
+    const size_t count =
+        shmt_learn_around(run->table, problem, AROUND, around);
+    double near_s = 0, unit;
 
-    for (size_t k = 0; k < table->size_count; k++) {
-        known += table->sizes[k].done;
-        all_s += table->sizes[k].done ? table->sizes[k].took_s : 0;
-    }
-    if (known < LEAST_KNOWN)
-        return true;
     for (size_t k = 0; k < count; k++)
         near_s += around[k]->took_s / (double)count;
     begin_random(run);
-    return shmt_random_unit(&run->random) * near_s <=
-           dear_factor * all_s / (double)known;
+    unit = shmt_random_unit(&run->random);
+    return unit * unit * near_s <=
+           shmt_learn_typical_s(run->table, LEAST_KNOWN);
 }
 
 enum shmtune_status shmt_learn_measure(struct shmt_learn_run *run,

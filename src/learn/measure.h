@@ -41,7 +41,8 @@ enum shmtune_status shmt_learn_read(struct shmt_learn_run *run,
                                     double *spent_s, struct shmt_error *err);
 
 /* Whether a size that was drawn is to be measured: always, unless those around
- * it took long; then the more rarely, the longer. */
+ * it took longer than half of all did; then the more rarely by the root of how
+ * long, which tells most for the time (Neyman's allocation). */
 bool shmt_learn_is_worth(struct shmt_learn_run *run, const int64_t *problem);
 
 /* Measures what is wanted at a size and not known yet; then it is done.

@@ -139,6 +139,57 @@ double shmt_learn_distance(const struct shmt_kernel *kernel, const int64_t *a,
     return sum;
 }
 
+size_t shmt_learn_around(const struct shmt_learn_table *table,
+                         const int64_t *problem, size_t most,
+                         const struct shmt_learn_size **out)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < table->size_count; k++) {
+        const struct shmt_learn_size *const one = &table->sizes[k];
+        const double distance =
+            shmt_learn_distance(table->kernel, one->problem, problem);
+        size_t at = count;
+
+        if (!one->done)
+            continue;
+        while (at > 0 && shmt_learn_distance(table->kernel,
+                                             out[at - 1]->problem,
+                                             problem) > distance)
+            at--;
+        if (at == most)
+            continue;
+        count += count < most;
+        memmove(out + at + 1, out + at, (count - at - 1) * sizeof *out);
+        out[at] = one;
+    }
+    return count;
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double shmt_learn_typical_s(const struct shmt_learn_table *table, size_t least)
+{
+    double *const took = calloc(table->size_count + 1, sizeof *took);
+    double out = INFINITY;
+    size_t count = 0;
+
+    for (size_t k = 0; took != NULL && k < table->size_count; k++)
+        if (table->sizes[k].done)
+            took[count++] = table->sizes[k].took_s;
+    if (count > 0 && count >= least) {
+        qsort(took, count, sizeof *took, compare_seconds);
+        out = took[count / 2];
+    }
+    free(took);
+    return out;
+}
+
 double shmt_learn_best(const struct shmt_learn_table *table,
                        const struct shmt_learn_size *size)
 {

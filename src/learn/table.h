@@ -79,6 +79,17 @@ bool shmt_learn_may_run(const struct shmt_learn_table *table,
 double shmt_learn_distance(const struct shmt_kernel *kernel, const int64_t *a,
                            const int64_t *b);
 
+/* The sizes that are done nearest to a problem, at most `most`, nearest first;
+ * returns how many. */
+size_t shmt_learn_around(const struct shmt_learn_table *table,
+                         const int64_t *problem, size_t most,
+                         const struct shmt_learn_size **out);
+
+/* How long measuring took at half of the sizes that are done, at most; INFINITY
+ * where fewer than `least` are, or where there is no memory. */
+double shmt_learn_typical_s(const struct shmt_learn_table *table,
+                            size_t least);
+
 /* The least time at a size; INFINITY: none. */
 double shmt_learn_best(const struct shmt_learn_table *table,
                        const struct shmt_learn_size *size);
