@@ -262,13 +262,6 @@ static double cost_of(const struct shmt_predictor *predictor,
                : predictor->observations->list[position].cost;
 }
 
-static int compare_costs(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Of the observations, or, where reports are held, of all that is held. */
 static void set_ceiling(struct shmt_predictor *predictor)
 {
@@ -286,7 +279,7 @@ static void set_ceiling(struct shmt_predictor *predictor)
     }
     if (count == 0)
         return;
-    qsort(costs, count, sizeof *costs, compare_costs);
+    qsort(costs, count, sizeof *costs, shmt_array_compare_doubles);
     predictor->ceiling =
         costs[(size_t)((double)(count - 1) * predictor->clip)];
 }

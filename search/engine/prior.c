@@ -55,13 +55,6 @@ void shmt_prior_free(struct shmt_prior *prior)
     free(prior);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* Makes costs relative to the least, and no larger than the ceiling. */
 static bool scale_costs(struct source *source)
 {
@@ -71,7 +64,7 @@ static bool scale_costs(struct source *source)
     if (sorted == NULL)
         return false;
     memcpy(sorted, source->costs, source->count * sizeof *sorted);
-    qsort(sorted, source->count, sizeof *sorted, compare);
+    qsort(sorted, source->count, sizeof *sorted, shmt_array_compare_floats);
     least = source->valid > 0 ? sorted[0] : 0;
     source->ceiling =
         !source->dense
@@ -96,7 +89,7 @@ static size_t select_some(const struct source *source, size_t most,
     if (sorted == NULL)
         return 0;
     memcpy(sorted, source->costs, source->count * sizeof *sorted);
-    qsort(sorted, source->count, sizeof *sorted, compare);
+    qsort(sorted, source->count, sizeof *sorted, shmt_array_compare_floats);
     limit = sorted[source->count > most ? most / 2 : source->count - 1];
     free(sorted);
     for (size_t k = 0; k < source->count; k++)

@@ -29,3 +29,17 @@ bool shmt_array_grow(void *items, size_t *room, size_t count, size_t size)
     *room = more;
     return true;
 }
+
+int shmt_array_compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+int shmt_array_compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}

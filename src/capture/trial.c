@@ -48,13 +48,6 @@ static bool is_tuned_turn(const struct shmt_capture_trial *trial, size_t launch)
     return __builtin_parityl(launch & trial->turns);
 }
 
-static int by_size(const void *one, const void *other)
-{
-    const double a = *(const double *)one, b = *(const double *)other;
-
-    return (a > b) - (a < b);
-}
-
 /* Of the launches that count, of which there are `groups`. */
 static double median_us(const struct shmt_capture_trial *trial,
                         const double *us, size_t groups, bool tuned)
@@ -65,7 +58,7 @@ static double median_us(const struct shmt_capture_trial *trial,
     for (size_t k = FIRST; k < FIRST + GROUP * groups; k++)
         if (is_tuned_turn(trial, k) == tuned)
             mine[count++] = us[k];
-    qsort(mine, count, sizeof *mine, by_size);
+    qsort(mine, count, sizeof *mine, shmt_array_compare_doubles);
     return (mine[count / 2 - 1] + mine[count / 2]) / 2;
 }
 

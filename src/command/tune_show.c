@@ -325,13 +325,6 @@ shmt_display_interrupt(const struct shmt_target *target,
     return SHMTUNE_INTERRUPTED;
 }
 
-static int compare_gains(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static size_t count_kernels(const struct shmt_sheet *sheet)
 {
     size_t count = 0;
@@ -354,7 +347,7 @@ static void add_gains(const struct shmt_sheet *sheet, struct shmt_text *text)
 
     if (n == 0)
         return;
-    qsort(gains, n, sizeof *gains, compare_gains);
+    qsort(gains, n, sizeof *gains, shmt_array_compare_doubles);
     if (n == 1)
         shmt_text_addf(text, ": %.2f times as fast as the default", gains[0]);
     else

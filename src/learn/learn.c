@@ -48,13 +48,6 @@ struct learning {
     struct shmt_learn_field field;
 };
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* By the sizes, so that the order in which they were measured or read decides
  * nothing. */
 static int compare_sizes(const void *a, const void *b)
@@ -76,7 +69,7 @@ struct shmt_learn_figures shmt_learn_figures_of(double *shares, size_t count)
 
     if (count == 0)
         return out;
-    qsort(shares, count, sizeof *shares, compare);
+    qsort(shares, count, sizeof *shares, shmt_array_compare_doubles);
     for (size_t k = 0; k < count; k++)
         out.mean += shares[k] / (double)count;
     out.low = shares[(count - 1) / 100];

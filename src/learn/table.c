@@ -77,13 +77,6 @@ void shmt_learn_table_free(struct shmt_learn_table *table)
     table->config_count = 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-
-    return (x > y) - (x < y);
-}
-
 void shmt_learn_keep(struct shmt_learn_cell *cell, const float *samples_us,
                      size_t count)
 {
@@ -107,7 +100,7 @@ static double time_of(const struct shmt_learn_cell *cell, unsigned first,
     if (n == 0)
         return NAN;
     memcpy(sorted, cell->samples_us + from, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare);
+    qsort(sorted, n, sizeof *sorted, shmt_array_compare_floats);
     return ((double)sorted[n / 2] + (double)sorted[(n - 1) / 2]) / 2;
 }
 
@@ -166,13 +159,6 @@ size_t shmt_learn_around(const struct shmt_learn_table *table,
     return count;
 }
 
-static int compare_seconds(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 double shmt_learn_typical_s(const struct shmt_learn_table *table, size_t least)
 {
     double *const took = calloc(table->size_count + 1, sizeof *took);
@@ -183,7 +169,7 @@ double shmt_learn_typical_s(const struct shmt_learn_table *table, size_t least)
         if (table->sizes[k].done)
             took[count++] = table->sizes[k].took_s;
     if (count > 0 && count >= least) {
-        qsort(took, count, sizeof *took, compare_seconds);
+        qsort(took, count, sizeof *took, shmt_array_compare_doubles);
         out = took[count / 2];
     }
     free(took);

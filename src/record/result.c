@@ -201,13 +201,6 @@ void shmt_result_set_verdict(struct shmt_result *result,
     sanitise(text, result->reason, sizeof result->reason);
 }
 
-static int compare_samples(const void *left, const void *right)
-{
-    const float a = *(const float *)left, b = *(const float *)right;
-
-    return (a > b) - (a < b);
-}
-
 void shmt_result_summarise(struct shmt_result *result)
 {
     float sorted[SHMT_RESULT_SAMPLES];
@@ -218,7 +211,7 @@ void shmt_result_summarise(struct shmt_result *result)
         return;
     }
     memcpy(sorted, result->samples_us, (size_t)count * sizeof sorted[0]);
-    qsort(sorted, (size_t)count, sizeof sorted[0], compare_samples);
+    qsort(sorted, (size_t)count, sizeof sorted[0], shmt_array_compare_floats);
     result->time_us = sorted[count / 2];
     if (count % 2 == 0)
         result->time_us = ((double)sorted[count / 2 - 1] + result->time_us)

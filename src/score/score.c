@@ -21,13 +21,6 @@ static const double BUDGET_PART = 0.95, START_PART = 0.01;
 
 enum { AHEAD_MOST = 1024, JOBS_MOST = 256 };
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 static double median_of(const double *sorted, uint64_t count)
 {
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
@@ -78,7 +71,7 @@ static enum shmtune_status measure_times(struct shmt_score_scale *scale,
     if (seconds == NULL)
         return shmt_error_memory(err);
     memcpy(seconds, table->seconds, count * sizeof *seconds);
-    qsort(seconds, count, sizeof *seconds, compare);
+    qsort(seconds, count, sizeof *seconds, shmt_array_compare_doubles);
     for (uint64_t k = 0; k < count; k++)
         *(isfinite(table->cost[k]) ? &good : &bad) += table->seconds[k];
     scale->mean_s = good / (double)scale->valid + bad / (double)count;
@@ -118,7 +111,8 @@ enum shmtune_status shmt_score_scale_new(const struct shmt_score_table *table,
     for (uint64_t k = 0; k < count; k++)
         if (isfinite(table->cost[k]))
             scale->costs[scale->valid++] = table->cost[k];
-    qsort(scale->costs, scale->valid, sizeof *scale->costs, compare);
+    qsort(scale->costs, scale->valid, sizeof *scale->costs,
+          shmt_array_compare_doubles);
     if (scale->valid < 2
         || !(scale->costs[0] < median_of(scale->costs, scale->valid))) {
         status = shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,

@@ -128,13 +128,6 @@ static void *work(void *opaque)
     return NULL;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 /* At quantile `part`, between order statistics. */
 static double quantile(const double *sorted, size_t count, double part)
 {
@@ -150,7 +143,7 @@ static void sum_up(double *evaluations, size_t count,
     /* The rank of the median deviates by sqrt(n) / 2. */
     const double deviation = 0.5 / sqrt((double)count);
 
-    qsort(evaluations, count, sizeof *evaluations, compare);
+    qsort(evaluations, count, sizeof *evaluations, shmt_array_compare_doubles);
     *out = (struct shmt_score_within){
         .median = quantile(evaluations, count, 0.5),
         .low = quantile(evaluations, count, 0.25),

@@ -10,21 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
+
 /* Within 1 % two times count as equal; beyond 5 % they differ, however noisy
  * they are. */
 static const double tie_factor = 1.01, noise_factor = 1.05;
 /* Events are stamped in steps of 32 ns: three of them. */
 static const double steps_us = 0.1;
 
-static int by_value(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double shmt_tune_median(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, by_value);
+    qsort(values, count, sizeof *values, shmt_array_compare_doubles);
     return count % 2 == 1
                ? values[count / 2]
                : (values[count / 2 - 1] + values[count / 2]) / 2;
