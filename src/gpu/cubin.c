@@ -10,6 +10,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include "gpu/bytes.h"
+
 static const char info[] = ".nv.info.", shared[] = ".nv.shared.";
 
 /* What the system keeps for itself, of GPUs where a section says so. */
@@ -22,11 +24,6 @@ enum {
     PARAM_SUM = 0x19
 };
 
-struct bytes {
-    const unsigned char *at;
-    size_t size;
-};
-
 /* What the attributes read so far say. */
 struct findings {
     struct shmt_cubin_params params;
@@ -37,28 +34,9 @@ struct findings {
     uint32_t sum;
 };
 
-static uint32_t u16_at(const unsigned char *at)
-{
-    return at[0] | (uint32_t)at[1] << 8;
-}
-
-static uint32_t u32_at(const unsigned char *at)
-{
-    return u16_at(at) | u16_at(at + 2) << 16;
-}
-
-static bool slice(struct bytes whole, uint64_t offset, uint64_t size,
-                  struct bytes *out)
-{
-    if (offset > whole.size || size > whole.size - offset)
-        return false;
-    *out = (struct bytes){whole.at + offset, (size_t)size};
-    return true;
-}
-
 /* -- the file ------------------------------------------------------------- */
 
-static bool header_of(struct bytes file, Elf64_Ehdr *out)
+static bool header_of(struct shmt_bytes file, Elf64_Ehdr *out)
 {
     if (file.size < sizeof *out)
         return false;
@@ -71,46 +49,46 @@ static bool header_of(struct bytes file, Elf64_Ehdr *out)
 }
 
 /* Section k, which the header has. */
-static bool section_at(struct bytes table, size_t k, Elf64_Shdr *out)
+static bool section_at(struct shmt_bytes table, size_t k, Elf64_Shdr *out)
 {
-    struct bytes entry;
+    struct shmt_bytes entry;
 
-    if (!slice(table, k * sizeof *out, sizeof *out, &entry))
+    if (!shmt_bytes_slice(table, k * sizeof *out, sizeof *out, &entry))
         return false;
     memcpy(out, entry.at, sizeof *out);
     return true;
 }
 
 /* Is the text at `offset` of `names` the prefix and `symbol`? */
-static bool is_named(struct bytes names, uint64_t offset, const char *prefix,
-                     const char *symbol)
+static bool is_named(struct shmt_bytes names, uint64_t offset,
+                     const char *prefix, const char *symbol)
 {
     const size_t before = strlen(prefix), length = strlen(symbol) + 1;
-    struct bytes name;
+    struct shmt_bytes name;
 
-    return slice(names, offset, before + length, &name) &&
+    return shmt_bytes_slice(names, offset, before + length, &name) &&
            memcmp(name.at, prefix, before) == 0 &&
            memcmp(name.at + before, symbol, length) == 0;
 }
 
 /* The table of sections, and their names. */
-static bool open_sections(struct bytes file, struct bytes *table,
-                          struct bytes *names)
+static bool open_sections(struct shmt_bytes file, struct shmt_bytes *table,
+                          struct shmt_bytes *names)
 {
     Elf64_Ehdr header;
     Elf64_Shdr section;
 
     return header_of(file, &header) &&
-           slice(file, header.e_shoff,
+           shmt_bytes_slice(file, header.e_shoff,
                  (uint64_t)header.e_shnum * sizeof section, table) &&
            section_at(*table, header.e_shstrndx, &section) &&
-           slice(file, section.sh_offset, section.sh_size, names);
+           shmt_bytes_slice(file, section.sh_offset, section.sh_size, names);
 }
 
-static bool find_header(struct bytes file, const char *prefix,
+static bool find_header(struct shmt_bytes file, const char *prefix,
                         const char *symbol, Elf64_Shdr *out)
 {
-    struct bytes table, names;
+    struct shmt_bytes table, names;
 
     if (!open_sections(file, &table, &names))
         return false;
@@ -120,29 +98,29 @@ static bool find_header(struct bytes file, const char *prefix,
     return false;
 }
 
-static bool find_section(struct bytes file, const char *prefix,
-                         const char *symbol, struct bytes *out)
+static bool find_section(struct shmt_bytes file, const char *prefix,
+                         const char *symbol, struct shmt_bytes *out)
 {
     Elf64_Shdr section;
 
     return find_header(file, prefix, symbol, &section) &&
            section.sh_type != SHT_NOBITS &&
-           slice(file, section.sh_offset, section.sh_size, out);
+           shmt_bytes_slice(file, section.sh_offset, section.sh_size, out);
 }
 
 bool shmt_cubin_section(const void *cubin, size_t size, const char *name,
                         const void **out, size_t *out_size)
 {
-    struct bytes found;
+    struct shmt_bytes found;
 
-    if (!find_section((struct bytes){cubin, size}, "", name, &found))
+    if (!find_section((struct shmt_bytes){cubin, size}, "", name, &found))
         return false;
     *out = found.at;
     *out_size = found.size;
     return true;
 }
 
-static uint64_t shared_bytes(struct bytes file, const char *symbol)
+static uint64_t shared_bytes(struct shmt_bytes file, const char *symbol)
 {
     Elf64_Shdr section, reserved;
 
@@ -156,7 +134,7 @@ static uint64_t shared_bytes(struct bytes file, const char *symbol)
 
 uint64_t shmt_cubin_shared_bytes(const void *cubin, size_t size)
 {
-    const struct bytes file = {cubin, size};
+    const struct shmt_bytes file = {cubin, size};
     const char *kernel;
     uint64_t most = 0;
     size_t at = 0;
@@ -171,17 +149,17 @@ uint64_t shmt_cubin_shared_bytes(const void *cubin, size_t size)
 
 /* -- the attributes ------------------------------------------------------- */
 
-static bool read_param(struct bytes payload, bool second,
+static bool read_param(struct shmt_bytes payload, bool second,
                        struct findings *findings)
 {
     uint32_t ordinal, offset, size;
 
     if (payload.size != PARAM_BYTES)
         return false;
-    ordinal = u16_at(payload.at + 4);
-    offset = u16_at(payload.at + 6);
-    size = second ? u16_at(payload.at + 8)
-                  : u32_at(payload.at + 8) >> PARAM_SIZE_SHIFT;
+    ordinal = (uint32_t)shmt_bytes_number(payload.at + 4, 2);
+    offset = (uint32_t)shmt_bytes_number(payload.at + 6, 2);
+    size = (uint32_t)shmt_bytes_number(payload.at + 8, second ? 2 : 4);
+    size = second ? size : size >> PARAM_SIZE_SHIFT;
     if (ordinal >= SHMT_CUBIN_PARAMS || findings->seen[ordinal] || size == 0)
         return false;
     findings->seen[ordinal] = true;
@@ -195,18 +173,18 @@ static bool read_param(struct bytes payload, bool second,
 }
 
 /* One attribute; *rest is what comes after it. */
-static bool read_attribute(struct bytes list, struct findings *findings,
-                           struct bytes *rest)
+static bool read_attribute(struct shmt_bytes list, struct findings *findings,
+                           struct shmt_bytes *rest)
 {
-    struct bytes payload = {list.at, 0};
+    struct shmt_bytes payload = {list.at, 0};
     uint32_t value;
     bool good = true;
 
     if (list.size < 4)
         return false;
-    value = u16_at(list.at + 2);
+    value = (uint32_t)shmt_bytes_number(list.at + 2, 2);
     if (list.at[0] == FORM_SIZED) {
-        if (!slice(list, 4, value, &payload))
+        if (!shmt_bytes_slice(list, 4, value, &payload))
             return false;
         if (list.at[1] == PARAM || list.at[1] == PARAM_V2)
             good = read_param(payload, list.at[1] == PARAM_V2, findings);
@@ -216,7 +194,7 @@ static bool read_attribute(struct bytes list, struct findings *findings,
         findings->summed = true;
         findings->sum = value;
     }
-    return good && slice(list, 4 + payload.size,
+    return good && shmt_bytes_slice(list, 4 + payload.size,
                          list.size - 4 - payload.size, rest);
 }
 
@@ -224,9 +202,9 @@ bool shmt_cubin_read_params(const void *cubin, size_t size, const char *symbol,
                             struct shmt_cubin_params *out)
 {
     struct findings findings = {0};
-    struct bytes list;
+    struct shmt_bytes list;
 
-    if (!find_section((struct bytes){cubin, size}, info, symbol, &list))
+    if (!find_section((struct shmt_bytes){cubin, size}, info, symbol, &list))
         return false;
     while (list.size > 0)
         if (!read_attribute(list, &findings, &list))
@@ -242,13 +220,13 @@ bool shmt_cubin_read_params(const void *cubin, size_t size, const char *symbol,
 /* -- the symbols ---------------------------------------------------------- */
 
 struct symbols {
-    struct bytes file;
-    struct bytes table, names;     /* of sections */
-    struct bytes list, texts;      /* of symbols */
+    struct shmt_bytes file;
+    struct shmt_bytes table, names;     /* of sections */
+    struct shmt_bytes list, texts;      /* of symbols */
 };
 
 /* A text that ends within `names`; NULL when it does not. */
-static const char *text_at(struct bytes names, uint64_t offset)
+static const char *text_at(struct shmt_bytes names, uint64_t offset)
 {
     if (offset >= names.size ||
         memchr(names.at + offset, '\0', names.size - offset) == NULL)
@@ -267,9 +245,9 @@ static bool open_symbols(const void *cubin, size_t size, struct symbols *out)
         if (section.sh_type != SHT_SYMTAB)
             continue;
         if (!section_at(symbols.table, section.sh_link, &texts) ||
-            !slice(symbols.file, section.sh_offset, section.sh_size,
+            !shmt_bytes_slice(symbols.file, section.sh_offset, section.sh_size,
                    &symbols.list) ||
-            !slice(symbols.file, texts.sh_offset, texts.sh_size,
+            !shmt_bytes_slice(symbols.file, texts.sh_offset, texts.sh_size,
                    &symbols.texts))
             return false;
         *out = symbols;
@@ -280,15 +258,15 @@ static bool open_symbols(const void *cubin, size_t size, struct symbols *out)
 
 static bool symbol_at(const struct symbols *symbols, size_t k, Elf64_Sym *out)
 {
-    struct bytes entry;
+    struct shmt_bytes entry;
 
-    if (!slice(symbols->list, k * sizeof *out, sizeof *out, &entry))
+    if (!shmt_bytes_slice(symbols->list, k * sizeof *out, sizeof *out, &entry))
         return false;
     memcpy(out, entry.at, sizeof *out);
     return true;
 }
 
-static bool is_zero(struct bytes bytes)
+static bool is_zero(struct shmt_bytes bytes)
 {
     for (size_t k = 0; k < bytes.size; k++)
         if (bytes.at[k] != 0)
@@ -304,7 +282,7 @@ static bool read_variable(const struct symbols *symbols,
     static const char *const places[] = {".nv.constant3", ".nv.global",
                                          ".nv.global.init"};
     enum { CONSTANT, BARE, PLACES = 3 };
-    struct bytes whole = {0}, bytes = {0};
+    struct shmt_bytes whole = {0}, bytes = {0};
     Elf64_Shdr section;
     const char *name;
     size_t place = 0;
@@ -320,8 +298,9 @@ static bool read_variable(const struct symbols *symbols,
         return false;
     if (place != BARE &&
         (section.sh_type == SHT_NOBITS ||
-         !slice(symbols->file, section.sh_offset, section.sh_size, &whole) ||
-         !slice(whole, symbol->st_value, symbol->st_size, &bytes)))
+         !shmt_bytes_slice(symbols->file, section.sh_offset, section.sh_size,
+                           &whole) ||
+         !shmt_bytes_slice(whole, symbol->st_value, symbol->st_size, &bytes)))
         return false;
     out->bytes = symbol->st_size;
     out->constant = place == CONSTANT;

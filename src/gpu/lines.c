@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "gpu/bytes.h"
 #include "gpu/cubin.h"
 
 enum {
@@ -17,35 +18,12 @@ enum {
     UNIT_HEADER = 10, FOLDERS = 64
 };
 
-struct bytes {
-    const unsigned char *at;
-    size_t size;
-};
-
 struct reading {
     struct shmt_arena *arena;
     struct shmt_lines *out;
 };
 
-static uint64_t number_at(const unsigned char *at, size_t size)
-{
-    uint64_t number = 0;
-
-    for (size_t k = size; k-- > 0;)
-        number = number << 8 | at[k];
-    return number;
-}
-
-static bool slice(struct bytes whole, uint64_t offset, uint64_t size,
-                  struct bytes *out)
-{
-    if (offset > whole.size || size > whole.size - offset)
-        return false;
-    *out = (struct bytes){whole.at + offset, (size_t)size};
-    return true;
-}
-
-static void skip(struct bytes *rest, size_t size)
+static void skip(struct shmt_bytes *rest, size_t size)
 {
     rest->at += size;
     rest->size -= size;
@@ -72,7 +50,7 @@ static void add(struct reading *reading, const char *name, size_t length)
 /* -- a cubin -------------------------------------------------------------- */
 
 /* A text with its zero; false: it has none. */
-static bool take_text(struct bytes *rest, const char **out)
+static bool take_text(struct shmt_bytes *rest, const char **out)
 {
     const unsigned char *end = memchr(rest->at, '\0', rest->size);
 
@@ -84,7 +62,7 @@ static bool take_text(struct bytes *rest, const char **out)
 }
 
 /* LEB128; of more than 63 bits nothing is kept. */
-static bool take_number(struct bytes *rest, uint64_t *out)
+static bool take_number(struct shmt_bytes *rest, uint64_t *out)
 {
     *out = 0;
     for (unsigned shift = 0; rest->size > 0; shift += 7) {
@@ -100,7 +78,7 @@ static bool take_number(struct bytes *rest, uint64_t *out)
 }
 
 /* Folders, then files with the numbers of theirs; 0 is the compiler's own. */
-static void read_tables(struct reading *reading, struct bytes rest)
+static void read_tables(struct reading *reading, struct shmt_bytes rest)
 {
     const char *folders[FOLDERS], *name;
     size_t count = 0;
@@ -120,9 +98,9 @@ static void read_tables(struct reading *reading, struct bytes rest)
     }
 }
 
-static void read_unit(struct reading *reading, struct bytes unit)
+static void read_unit(struct reading *reading, struct shmt_bytes unit)
 {
-    const unsigned version = (unsigned)number_at(unit.at + 4, 2);
+    const unsigned version = (unsigned)shmt_bytes_number(unit.at + 4, 2);
     const size_t fixed = version >= 4 ? 6 : 5;
     size_t operands;
 
@@ -136,9 +114,9 @@ static void read_unit(struct reading *reading, struct bytes unit)
     read_tables(reading, unit);
 }
 
-static void read_cubin(struct reading *reading, struct bytes cubin)
+static void read_cubin(struct reading *reading, struct shmt_bytes cubin)
 {
-    struct bytes rest, unit;
+    struct shmt_bytes rest, unit;
     const void *section;
 
     if (!shmt_cubin_section(cubin.at, cubin.size, ".debug_line", &section,
@@ -146,7 +124,8 @@ static void read_cubin(struct reading *reading, struct bytes cubin)
         return;
     rest.at = section;
     while (rest.size >= UNIT_HEADER &&
-           slice(rest, 0, 4 + number_at(rest.at, 4), &unit)) {
+           shmt_bytes_slice(rest, 0, 4 + shmt_bytes_number(rest.at, 4),
+                            &unit)) {
         if (unit.size >= UNIT_HEADER)
             read_unit(reading, unit);
         skip(&rest, unit.size);
@@ -175,7 +154,7 @@ static void read_directive(struct reading *reading, const char *line,
         add(reading, open + 1, (size_t)(close - open - 1));
 }
 
-static void read_ptx(struct reading *reading, struct bytes text)
+static void read_ptx(struct reading *reading, struct shmt_bytes text)
 {
     while (text.size > 0) {
         const unsigned char *end = memchr(text.at, '\n', text.size);
@@ -189,33 +168,35 @@ static void read_ptx(struct reading *reading, struct bytes text)
 
 /* -- a fatbin ------------------------------------------------------------- */
 
-static void read_entry(struct reading *reading, struct bytes header,
-                       struct bytes payload)
+static void read_entry(struct reading *reading, struct shmt_bytes header,
+                       struct shmt_bytes payload)
 {
-    const uint64_t kind = number_at(header.at, 2);
-    const uint64_t flags = number_at(header.at + 40, 8);
-    struct bytes name;
+    const uint64_t kind = shmt_bytes_number(header.at, 2);
+    const uint64_t flags = shmt_bytes_number(header.at + 40, 8);
+    struct shmt_bytes name;
 
     if ((flags & ENTRY_COMPRESSED) == 0 && kind == ENTRY_CUBIN)
         read_cubin(reading, payload);
     else if ((flags & ENTRY_COMPRESSED) == 0 && kind == ENTRY_PTX)
         read_ptx(reading, payload);
-    if (slice(header, number_at(header.at + 32, 4),
-              number_at(header.at + 36, 4), &name))
+    if (shmt_bytes_slice(header, shmt_bytes_number(header.at + 32, 4),
+                         shmt_bytes_number(header.at + 36, 4), &name))
         add(reading, (const char *)name.at, name.size);
 }
 
-static void read_fatbin(struct reading *reading, struct bytes fatbin)
+static void read_fatbin(struct reading *reading, struct shmt_bytes fatbin)
 {
-    struct bytes rest, header, payload;
+    struct shmt_bytes rest, header, payload;
 
-    if (!slice(fatbin, number_at(fatbin.at + 6, 2),
-               number_at(fatbin.at + 8, 8), &rest))
+    if (!shmt_bytes_slice(fatbin, shmt_bytes_number(fatbin.at + 6, 2),
+                          shmt_bytes_number(fatbin.at + 8, 8), &rest))
         return;
     while (rest.size >= ENTRY_HEADER) {
-        if (!slice(rest, 0, number_at(rest.at + 4, 4), &header) ||
+        if (!shmt_bytes_slice(rest, 0, shmt_bytes_number(rest.at + 4, 4),
+                              &header) ||
             header.size < ENTRY_HEADER ||
-            !slice(rest, header.size, number_at(rest.at + 8, 8), &payload))
+            !shmt_bytes_slice(rest, header.size,
+                              shmt_bytes_number(rest.at + 8, 8), &payload))
             return;
         read_entry(reading, header, payload);
         skip(&rest, header.size + payload.size);
@@ -226,10 +207,11 @@ void shmt_lines_read(struct shmt_arena *arena, const void *binary, size_t size,
                      struct shmt_lines *out)
 {
     struct reading reading = {arena, out};
-    const struct bytes whole = {binary, size};
+    const struct shmt_bytes whole = {binary, size};
 
     out->count = 0;
-    if (size >= FATBIN_HEADER && number_at(whole.at, 4) == SHMT_CUBIN_FATBIN)
+    if (size >= FATBIN_HEADER &&
+        shmt_bytes_number(whole.at, 4) == SHMT_CUBIN_FATBIN)
         read_fatbin(&reading, whole);
     else if (size >= 4 && memcmp(binary, "\x7f""ELF", 4) == 0)
         read_cubin(&reading, whole);

@@ -33,8 +33,8 @@ engine: coverage guide neighbours observation observations predictor prior
     shuffle surrogate
 data: data npy pattern
 source: signature source
-gpu: cubin diagnostic driver function image lines module nvcc nvrtc object ptx ptxas variable
-    cuProfilerStart cuProfilerStop
+gpu: bytes cubin diagnostic driver function image lines module nvcc nvrtc object
+    ptx ptxas variable cuProfilerStart cuProfilerStop
 bench: bench buffer inspect probe supply
 target: courier far live pool program relay replay scratch supervisor target turn wire worker
 tune: campaign dealer filter lane output progress sizes tune winner winners
