@@ -30,6 +30,11 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
                                    size_t limit, const char **data,
                                    size_t *size, struct shmt_error *err);
 
+/* Opens a file for a line at its end, to be written at once, so that lines of
+ * threads and processes do not mix.  Where it is absent it is made, for its
+ * owner alone; a pipe that nobody reads does not block.  -1: see errno. */
+int shmt_path_open_end(const char *path);
+
 /* Temporary file beside it, fsync, rename.  Nothing is left on failure, and
  * the old file stays.  The temporary files of killed processes are removed.
  * Keeps the permissions of what it replaces; a symbolic link is replaced, not

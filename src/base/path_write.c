@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * path_write: writes whole files, so that a reader sees either the old or the
- * new one, and removes what killed processes have left on the way.  Every
- * system call that a signal interrupted is repeated.
+ * new one, and removes what killed processes have left on the way; or opens
+ * them for a line at their end.  Every system call that a signal interrupted is
+ * repeated.
  */
 #define _GNU_SOURCE   /* O_PATH */
 #include "base/path.h"
@@ -22,6 +23,17 @@ enum { TEMPORARIES = 1000 };
 
 /* The end of the name of a temporary file. */
 #define TEMPORARY ".shmtune.tmp"
+
+int shmt_path_open_end(const char *path)
+{
+    int fd;
+
+    do
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY |
+                            O_NONBLOCK, 0600);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
 
 static bool write_all(int fd, const char *data, size_t size)
 {

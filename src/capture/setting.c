@@ -49,11 +49,8 @@ static char *copy_of(const char *variable, bool *whole)
  * do not mix. */
 static void add_line(const char *line, size_t length)
 {
-    int fd;
+    const int fd = shmt_path_open_end(notes);
 
-    do
-        fd = open(notes, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    while (fd < 0 && errno == EINTR);
     if (fd < 0)
         return;
     /* On a full disk there is nothing to say it to. */

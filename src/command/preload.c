@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +88,8 @@ enum shmtune_status shmt_preload_library(struct shmt_arena *arena,
     return *out == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
-/* What $SHMTUNE_LOG names, opened as the library opens it; -1: nothing, or what
- * cannot be opened, which is said once. */
+/* What $SHMTUNE_LOG names, open; -1: nothing, or what cannot be opened, which
+ * is said once. */
 static int open_log(const struct shmt_command_call *call)
 {
     static bool told;
@@ -100,8 +99,7 @@ static int open_log(const struct shmt_command_call *call)
 
     if (path == NULL || path[0] == '\0' || strcmp(path, "stderr") == 0)
         return -1;
-    fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY |
-                        O_NONBLOCK, 0600);
+    fd = shmt_path_open_end(path);
     if (fd < 0 && !told && !call->quiet) {
         told = true;
         shmt_error_system(&why, path, "the log cannot be opened (SHMTUNE_LOG)");

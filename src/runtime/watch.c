@@ -9,7 +9,6 @@
  */
 #include "runtime/watch.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -54,10 +53,7 @@ static void write_line(const struct shmt_runtime_watch *watch,
                        const struct shmt_text *line)
 {
     const bool is_file = watch->log[0] != '\0';
-    const int fd =
-        is_file ? open(watch->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC |
-                                       O_NOCTTY | O_NONBLOCK, 0600)
-                : STDERR_FILENO;
+    const int fd = is_file ? shmt_path_open_end(watch->log) : STDERR_FILENO;
 
     if (fd < 0)
         return;
