@@ -401,8 +401,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 {
     struct shmt_check check = {
         .call = call, .arch = "sm_90",
-        .compiler = {.jobs = shmt_command_cores(),
-                     .deadline_s = SHMT_COMPILER_DEADLINE_S},
+        .compiler = SHMT_COMPILER_USUAL,
         .compile = true, .sample = -1, .root = ""
     };
     bool json = false;

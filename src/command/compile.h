@@ -20,7 +20,8 @@ struct shmt_compiler_options {
                                   under keys with the compiler's version; NULL:
                                   they are not kept */
 };
-enum { SHMT_COMPILER_DEADLINE_S = 30 };    /* the usual one */
+#define SHMT_COMPILER_USUAL                                                   \
+    {.jobs = shmt_command_cores(), .deadline_s = 30}
 #define SHMT_COMPILER_DEADLINE_HELP                                           \
     "  --compile-timeout N\n"                                                 \
     "                    give up what compiles for N seconds [30]\n"

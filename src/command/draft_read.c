@@ -243,6 +243,19 @@ static enum shmtune_status name_types(struct shmt_draft *draft,
     return SHMTUNE_OK;
 }
 
+const struct shmt_signature *
+shmt_draft_signature_in(const struct shmt_draft *draft,
+                        const struct shmt_source *source)
+{
+    const struct shmt_signature *found = NULL;
+
+    for (size_t k = 0; k < source->kernel_count; k++)
+        if (strcmp(source->kernels[k].name, draft->name) == 0 &&
+            source->kernels[k].signature.count == draft->argument_count)
+            found = &source->kernels[k].signature;
+    return found;
+}
+
 enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
                                            struct shmt_error *err)
 {
@@ -264,11 +277,10 @@ enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
     if (status == SHMTUNE_OK)
         status = shmt_source_read(draft->arena, draft->code, &draft->text,
                                   err);
-    for (size_t k = 0; status == SHMTUNE_OK && k < typed.kernel_count; k++)
-        if (strcmp(typed.kernels[k].name, draft->name) == 0 &&
-            typed.kernels[k].signature.count == draft->argument_count)
-            draft->signature = &typed.kernels[k].signature;
-    return status == SHMTUNE_OK ? name_types(draft, err) : status;
+    if (status != SHMTUNE_OK)
+        return status;
+    draft->signature = shmt_draft_signature_in(draft, &typed);
+    return name_types(draft, err);
 }
 
 static enum shmtune_status read_source(struct shmt_draft *draft,

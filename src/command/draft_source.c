@@ -14,16 +14,6 @@
 
 enum { MOST_SOURCE = 16 << 20, MOST_IMAGE = 1 << 28 };
 
-static bool has_kernel(const struct shmt_draft *draft,
-                       const struct shmt_source *source)
-{
-    for (size_t k = 0; k < source->kernel_count; k++)
-        if (strcmp(source->kernels[k].name, draft->name) == 0 &&
-            source->kernels[k].signature.count == draft->argument_count)
-            return true;
-    return false;
-}
-
 /* *is where it is the source.  A file that cannot be read is none. */
 static enum shmtune_status try_file(struct shmt_draft *draft, const char *path,
                                     bool *is, struct shmt_error *err)
@@ -41,7 +31,7 @@ static enum shmtune_status try_file(struct shmt_draft *draft, const char *path,
                        NULL) != SHMTUNE_OK)
         return SHMTUNE_OK;
     status = shmt_source_read(draft->arena, code, &source, err);
-    if (status != SHMTUNE_OK || !has_kernel(draft, &source))
+    if (status != SHMTUNE_OK || shmt_draft_signature_in(draft, &source) == NULL)
         return status;
     draft->source = absolute;
     draft->code = code;

@@ -450,9 +450,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
     struct options given = {.arch = "sm_90", .seed = SHMT_COMMAND_SEED,
-                            .compiler = {
-                                .jobs = shmt_command_cores(),
-                                .deadline_s = SHMT_COMPILER_DEADLINE_S}};
+                            .compiler = SHMT_COMPILER_USUAL};
     const struct shmt_command_option options[] = {
         {"arch", 0, SHMT_OPTION_TEXT, &given.arch, 0, 0},
         {"size", 0, SHMT_OPTION_TEXT, &given.size, 0, 0},

@@ -13,7 +13,6 @@
 
 #include "base/base.h"
 #include "command/command.h"
-#include "command/compile.h"
 #include "command/json.h"
 #include "command/pack.h"
 
@@ -498,13 +497,12 @@ static void tell_made(const struct job *job)
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct job job = {.call = call, .made = {
-        .jobs = shmt_command_cores(), .deadline_s = SHMT_COMPILER_DEADLINE_S}};
+    struct job job = {.call = call, .made.compiler = SHMT_COMPILER_USUAL};
     const struct shmt_command_option options[] = {
         {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &job.made.archs, 0, 0},
-        {"jobs", 'j', SHMT_OPTION_INT, &job.made.jobs, 1, 1024},
-        SHMT_COMPILER_DEADLINE(job.made.deadline_s),
+        {"jobs", 'j', SHMT_OPTION_INT, &job.made.compiler.jobs, 1, 1024},
+        SHMT_COMPILER_DEADLINE(job.made.compiler.deadline_s),
         {"json", 0, SHMT_OPTION_FLAG, &job.json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };

@@ -7,6 +7,7 @@
 #define SHMT_COMMAND_PACK_H
 
 #include "command/command.h"
+#include "command/compile.h"
 #include "record/record.h"
 
 /* A tuning of the folder, which fits its kernel. */
@@ -65,7 +66,7 @@ void shmt_command_describe_choice(const struct shmt_command_choices *choices,
 struct shmt_command_binaries {
     const struct shmt_command_call *call;
     const char *archs;                   /* "sm_80,sm_90" */
-    int64_t jobs, deadline_s;            /* of a compile */
+    struct shmt_compiler_options compiler;   /* without a folder */
     const char *folder;                  /* cubins, made when absent */
     const struct shmt_catalogue *catalogue;
     const struct shmt_command_tuned_kernel *tunings;

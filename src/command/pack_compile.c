@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "command/compile.h"
 #include "command/pack.h"
 #include "device/device.h"
 #include "gpu/gpu.h"
@@ -161,16 +160,14 @@ static enum shmtune_status make(void *context,
                                 struct shmt_error *err)
 {
     struct work *const work = context;
-    const struct shmt_compiler_options options = {
-        .jobs = work->binaries->jobs,
-        .deadline_s = work->binaries->deadline_s, .images = work->images
-    };
+    struct shmt_compiler_options options = work->binaries->compiler;
     struct shmt_compiler_batch batch = {
         .device = choices->device, .problem = choices->problem,
         .configs = choices->configs,
         .progress = !work->binaries->call->quiet && isatty(STDERR_FILENO)};
     enum shmtune_status status;
 
+    options.images = work->images;
     work->now = choices;
     status = drop_made(work, err);
     if (status != SHMTUNE_OK || choices->count == 0)
