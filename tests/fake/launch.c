@@ -239,20 +239,32 @@ static void note_shape(const struct fake_launch *launch)
     fclose(file);
 }
 
-/* "NAME THREADS US": what comes behind such a launch takes so much longer. */
+/* "NAME THREADS US [LAST]": what comes behind such a launch takes so much
+ * longer; with LAST, behind any of the kernel, by the share of such ones in the
+ * last so many. */
 static void change_next(struct fake_launch *launch)
 {
-    static _Atomic(bool) follows;
+    static pthread_mutex_t next = PTHREAD_MUTEX_INITIALIZER;
+    static bool follows;
+    static uint64_t such;      /* the last of the kernel, a bit each */
     const char *plan = getenv("FAKE_CUDA_NEXT");
     char name[64];
-    unsigned threads;
+    unsigned threads, last = 1;
     double us;
+    bool is_it;
 
-    if (plan == NULL || sscanf(plan, "%63s %u %lf", name, &threads, &us) != 3)
+    if (plan == NULL ||
+        sscanf(plan, "%63s %u %lf %u", name, &threads, &us, &last) < 3)
         return;
-    if (atomic_exchange(&follows, strcmp(name, launch->function->name) == 0 &&
-                                      threads == launch->threads))
-        launch->cost_us += us;
+    is_it = strcmp(name, launch->function->name) == 0;
+    pthread_mutex_lock(&next);
+    if (follows)
+        launch->cost_us += us * __builtin_popcountll(such << (64 - last)) /
+                           last;
+    follows = is_it;
+    if (is_it)
+        such = such << 1 | (threads == launch->threads);
+    pthread_mutex_unlock(&next);
 }
 
 /* Another time than the kernel has by itself: by a plan, and loading. */
