@@ -362,9 +362,23 @@ shmt_capture_pair_between(const struct shmt_capture_driver *driver,
 void shmt_capture_pair_free(const struct shmt_capture_driver *driver,
                             struct shmt_capture_pair *pair);
 
+/* -- turns.c -------------------------------------------------------------- */
+
+/* Whether the thing of this number is as tuned. */
+bool shmt_capture_turn_is_tuned(unsigned turns, size_t number);
+/* Of those from `first` on that are as tuned, or of the others. */
+double shmt_capture_turns_median(unsigned turns, const double *us,
+                                 size_t first, size_t count, bool tuned);
+/* By how much those that are as tuned took longer, in sum. */
+double shmt_capture_turns_lost(unsigned turns, const double *us, size_t first,
+                               size_t count);
+/* The ranks, by their amount, of what is above 0; sorts them. */
+size_t shmt_capture_turns_ranks(double *lost, size_t count);
+
 /* -- trial.c -------------------------------------------------------------- */
 
 enum { SHMT_CAPTURE_TRIAL_LAUNCHES = 104 };
+enum { SHMT_CAPTURE_OPEN, SHMT_CAPTURE_AS_IT_WAS, SHMT_CAPTURE_AS_TUNED };
 
 /* Of one replacement, in every context; all zeros at first, and never freed. */
 struct shmt_capture_trial {
@@ -375,7 +389,8 @@ struct shmt_capture_trial {
     size_t launched, read;
     bool running[SHMT_CAPTURE_TRIAL_LAUNCHES];     /* not read, if launched */
     struct shmt_capture_pair pairs[SHMT_CAPTURE_TRIAL_LAUNCHES];
-    unsigned turns;            /* which launches are as tuned: see trial.c */
+    unsigned turns;            /* which launches are as tuned: see turns.c */
+    atomic_uint together;      /* which stretches of the joint one; 0: none */
     double us[SHMT_CAPTURE_TRIAL_LAUNCHES];
     double period_us[SHMT_CAPTURE_TRIAL_LAUNCHES]; /* to the next; < 0: not
                                                       known; not of the last */
@@ -394,6 +409,25 @@ shmt_capture_trial_begin(struct shmt_capture_trial *trial, const char *name,
 /* Behind the launch and all of it; NULL, or why it was not made. */
 void shmt_capture_trial_end(struct shmt_capture_trial *trial, int launch,
                             CUstream stream, const char *failed);
+/* Whether every further launch is made as it was. */
+bool shmt_capture_trial_is_lost(const struct shmt_capture_trial *trial);
+
+/* -- joint.c -------------------------------------------------------------- */
+
+/* One more has its verdict, and is to be tried with the others. */
+void shmt_capture_joint_add(void);
+bool shmt_capture_joint_waits(void);
+/* Of all trials, as of now, those with tuned kernels are tried together. */
+void shmt_capture_joint_begin(struct shmt_capture_trial *trials);
+/* Before a launch that is none of its own: whether it is under way. */
+bool shmt_capture_joint_runs(void);
+/* Whether this launch of a tuned kernel is made as tuned. */
+bool shmt_capture_joint_turn(struct shmt_capture_trial *trial,
+                             CUstream stream);
+/* One that was tuned cannot be launched so. */
+void shmt_capture_joint_fail(const struct shmt_capture_trial *trial);
+/* At the end of the program: whether it has ended before. */
+void shmt_capture_joint_tell(struct shmt_capture_trial *trials);
 
 /* -- replace.c ------------------------------------------------------------ */
 

@@ -4,7 +4,8 @@
  * where it finds in the caches what the kernels before it have left, and takes
  * from kernels beside it what they need.  The first launches are made as tuned
  * and as they were, in turn, each between two events; the faster one stays,
- * unless the application is slower with it.  Called by replace.c.
+ * unless the application is slower with it.  Then joint.c tries those that stay
+ * together.  Called by replace.c.
  *
  * The turns are a Walsh function of the launch's number: of the first trial the
  * Thue-Morse sequence (ABBA BAAB BAAB ABBA), in which both come at every place
@@ -21,7 +22,6 @@
 #include "capture/library.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum {
@@ -29,49 +29,41 @@ enum {
     PERIODS = GROUPS - 1,      /* groups of which each launch has a next */
     RANKS = 53,                /* of PERIODS * (PERIODS + 1) / 2 */
     FIRST = GROUP,             /* these load code and data, and do not count */
-    EACH = GROUP * GROUPS / 2
+    EACH = GROUP * GROUPS / 2,
+    PATIENCE = 1024            /* launches of tuned ones since a verdict, that
+                                  the joint trial waits for the next one */
 };
 _Static_assert(FIRST + GROUP * GROUPS == SHMT_CAPTURE_TRIAL_LAUNCHES,
                "a trial has room for its launches");
 
-enum { OPEN, AS_IT_WAS, AS_TUNED };
+enum {
+    OPEN = SHMT_CAPTURE_OPEN,
+    AS_IT_WAS = SHMT_CAPTURE_AS_IT_WAS,
+    AS_TUNED = SHMT_CAPTURE_AS_TUNED
+};
 
 /* Of the trials' own members; none is held while a launch is made. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct shmt_capture_trial *trials;
+static size_t waited;          /* launches of tuned ones since a verdict */
 static pid_t process;          /* that makes them; not a child of it */
 
 /* -- the verdict ---------------------------------------------------------- */
-
-static bool is_tuned_turn(const struct shmt_capture_trial *trial, size_t launch)
-{
-    return __builtin_parityl(launch & trial->turns);
-}
 
 /* Of the launches that count, of which there are `groups`. */
 static double median_us(const struct shmt_capture_trial *trial,
                         const double *us, size_t groups, bool tuned)
 {
-    double mine[EACH];
-    size_t count = 0;
-
-    for (size_t k = FIRST; k < FIRST + GROUP * groups; k++)
-        if (is_tuned_turn(trial, k) == tuned)
-            mine[count++] = us[k];
-    qsort(mine, count, sizeof *mine, shmt_array_compare_doubles);
-    return (mine[count / 2 - 1] + mine[count / 2]) / 2;
+    return shmt_capture_turns_median(trial->turns, us, FIRST, GROUP * groups,
+                                     tuned);
 }
 
 /* By how much the tuned one took longer in a group. */
 static double lost_us(const struct shmt_capture_trial *trial, const double *us,
                       size_t group)
 {
-    const size_t first = FIRST + GROUP * group;
-    double lost = 0;
-
-    for (size_t k = first; k < first + GROUP; k++)
-        lost += is_tuned_turn(trial, k) ? us[k] : -us[k];
-    return lost;
+    return shmt_capture_turns_lost(trial->turns, us, FIRST + GROUP * group,
+                                   GROUP);
 }
 
 /* In how many groups the tuned one took less. */
@@ -84,29 +76,17 @@ static int count_gains(const struct shmt_capture_trial *trial)
     return gains;
 }
 
-static int by_amount(const void *one, const void *other)
-{
-    const double a = *(const double *)one, b = *(const double *)other;
-    const double amount = a < 0 ? -a : a, than = b < 0 ? -b : b;
-
-    return (amount > than) - (amount < than);
-}
-
 /* Whether more time passes from one launch to the next where it is tuned. */
 static bool slows_down(const struct shmt_capture_trial *trial)
 {
     double lost[PERIODS];
-    size_t ranks = 0;
 
     for (size_t k = FIRST; k < FIRST + GROUP * PERIODS; k++)
         if (trial->period_us[k] < 0)
             return false;
     for (size_t group = 0; group < PERIODS; group++)
         lost[group] = lost_us(trial, trial->period_us, group);
-    qsort(lost, PERIODS, sizeof *lost, by_amount);
-    for (size_t k = 0; k < PERIODS; k++)
-        ranks += lost[k] > 0 ? k + 1 : 0;
-    return ranks >= RANKS;
+    return shmt_capture_turns_ranks(lost, PERIODS) >= RANKS;
 }
 
 static void decide(struct shmt_capture_trial *trial)
@@ -115,6 +95,7 @@ static void decide(struct shmt_capture_trial *trial)
     const double was = median_us(trial, trial->us, GROUPS, false);
     const bool gains = tuned < was && count_gains(trial) >= ENOUGH;
 
+    waited = 0;
     if (gains && slows_down(trial)) {
         atomic_store(&trial->verdict, AS_IT_WAS);
         shmt_capture_note("%s stays as it is: tuned it takes %.1f us here, as "
@@ -128,6 +109,7 @@ static void decide(struct shmt_capture_trial *trial)
     }
     if (gains) {
         atomic_store(&trial->verdict, AS_TUNED);
+        shmt_capture_joint_add();
         shmt_capture_note("%s is launched as tuned: %.1f us, as it was %.1f us "
                           "(%d launches each)", trial->name, tuned, was, EACH);
         return;
@@ -231,7 +213,7 @@ static int take(const struct shmt_capture_driver *driver,
              atomic_load(&trial->verdict) == OPEN) {
         if (shmt_capture_in_graph(driver, stream))
             trial->in_graph = true;
-        else
+        else if (!shmt_capture_joint_runs())
             launch = (int)trial->launched++;
     }
     pthread_mutex_unlock(&lock);
@@ -256,6 +238,33 @@ static void begin(struct shmt_capture_trial *trial, const char *name,
         out->launch = -1;
     }
     driver->ThreadExchangeStreamCaptureMode(&mode);
+    out->tuned = out->launch >= 0
+                     ? shmt_capture_turn_is_tuned(trial->turns,
+                                                  (size_t)out->launch)
+                     : atomic_load(&trial->verdict) == AS_TUNED;
+}
+
+static bool is_one_open(void)
+{
+    const struct shmt_capture_trial *one = trials;
+
+    while (one != NULL && atomic_load(&one->verdict) != OPEN)
+        one = one->next;
+    return one != NULL;
+}
+
+/* All that are tuned, when the others have their verdicts; one that is seldom
+ * launched may be long without. */
+static bool is_tuned_with_others(struct shmt_capture_trial *trial,
+                                 CUstream stream)
+{
+    if (shmt_capture_joint_waits()) {
+        pthread_mutex_lock(&lock);
+        if (!is_one_open() || ++waited > PATIENCE)
+            shmt_capture_joint_begin(trials);
+        pthread_mutex_unlock(&lock);
+    }
+    return shmt_capture_joint_turn(trial, stream);
 }
 
 struct shmt_capture_turn
@@ -263,17 +272,34 @@ shmt_capture_trial_begin(struct shmt_capture_trial *trial, const char *name,
                          CUstream stream)
 {
     struct shmt_capture_turn turn = {.launch = -1};
+    const bool tried = shmt_capture_setting()->trial;
+    const int verdict = atomic_load(&trial->verdict);
 
-    if (!shmt_capture_setting()->trial) {
-        if (atomic_exchange(&trial->verdict, AS_TUNED) == OPEN)
-            shmt_capture_note("%s is launched as tuned", name);
-    } else if (atomic_load(&trial->verdict) == OPEN) {
+    if (!tried && verdict == OPEN &&
+        atomic_exchange(&trial->verdict, AS_TUNED) == OPEN)
+        shmt_capture_note("%s is launched as tuned", name);
+    if (!tried)
+        turn.tuned = true;
+    else if (verdict == AS_TUNED)
+        turn.tuned = is_tuned_with_others(trial, stream);
+    else if (verdict == OPEN)
         begin(trial, name, stream, &turn);
-    }
-    turn.tuned = turn.launch >= 0
-                     ? is_tuned_turn(trial, (size_t)turn.launch)
-                     : atomic_load(&trial->verdict) == AS_TUNED;
     return turn;
+}
+
+bool shmt_capture_trial_is_lost(const struct shmt_capture_trial *trial)
+{
+    return atomic_load(&trial->verdict) == AS_IT_WAS;
+}
+
+/* After its verdict, which a line has said already. */
+static void take_back(struct shmt_capture_trial *trial)
+{
+    int known = AS_TUNED;
+
+    if (shmt_capture_setting()->trial &&
+        atomic_compare_exchange_strong(&trial->verdict, &known, AS_IT_WAS))
+        shmt_capture_joint_fail(trial);
 }
 
 void shmt_capture_trial_end(struct shmt_capture_trial *trial, int launch,
@@ -281,6 +307,8 @@ void shmt_capture_trial_end(struct shmt_capture_trial *trial, int launch,
 {
     const struct shmt_capture_driver *driver = shmt_capture_driver();
 
+    if (launch < 0 && failed != NULL)
+        take_back(trial);
     if (launch < 0)
         return;
     if (failed != NULL) {
@@ -310,5 +338,6 @@ __attribute__((destructor)) static void tell_open(void)
                               one->name, one->launched,
                               SHMT_CAPTURE_TRIAL_LAUNCHES,
                               one->in_graph ? ", others went into graphs" : "");
+    shmt_capture_joint_tell(trials);
     pthread_mutex_unlock(&lock);
 }

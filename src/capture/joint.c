@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * joint: whether the application is slower with the tuned kernels that trial.c
+ * has found to be the faster ones.  What they cost others comes later than at
+ * the next launch, or is too little to be seen by one kernel: so all of them
+ * are launched as tuned, or as they were, through whole stretches of the
+ * application's own cycle, in turn, and the stretches are compared.  Called by
+ * trial.c.
+ *
+ * The cycle is what passes from one launch of the anchor to the next.  That is
+ * the kernel which is launched least often, so that its cycle has most of the
+ * others in it, but not more than RATE times less often than another, so that
+ * this comes to an end.  A stretch is STRETCH of its launches, the same part of
+ * the program each time also where 2, 3, 4, 6 or 12 launches of it make one
+ * step; the first LEAD still have of the stretch before, and do not count.
+ *
+ * Of the pairs of neighbours, in the order of Thue and Morse, the differences
+ * are ranked (Wilcoxon's signed ranks), and the tuned kernels go back where the
+ * losses have 4 of 9 parts of the ranks or more: a little less than half, as in
+ * doubt nothing is changed.  Where the time of a cycle varies by 1.5 %, and one
+ * in a hundred (three) takes 10 to 50 % longer, they go back, by simulation of
+ * 40,000 trials,
+ *
+ *     where they cost 1.5 %     in 100  %  (100 %) of trials
+ *                     0.5 %         99.8 % (96 %)
+ *                     nothing       68  %  (68 %), in which nothing is lost
+ *     where they gain 0.5 %          3  %  (19 %)
+ *                     1 %            0.1 % (3.7 %)
+ *                     3 %            0  %  (0 %)
+ *
+ * Where several are slower together, each has turns of its own in the next
+ * stretches, orthogonal to those of the others in any eight, and those that are
+ * slower by themselves go back, the one with the most losses at least.  The
+ * rest is tried together once more, and goes back if that is slower.
+ *
+ * Of a stretch the application notices two events on the anchor's stream.
+ */
+#include "capture/library.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    STRETCH = 12, LEAD = 2, COUNTED = STRETCH - LEAD,
+    STRETCHES = 48, EACH = STRETCHES / 2,
+    PAIR = 2, GROUP = 8,       /* stretches of which the sums are compared */
+    RATE = 16,
+    STALLED = 4096,            /* launches of others with none of the anchor */
+    TOGETHER = 15              /* the turns of Thue and Morse */
+};
+_Static_assert(STRETCHES % GROUP == 0, "each group is whole");
+
+enum { IDLE, WAITING, RUNNING };
+enum phase { ALL, BY_THEMSELVES, REST };
+
+/* What follows is read at launches, which wait for nobody. */
+static atomic_int state;
+static _Atomic(struct shmt_capture_trial *) anchor;
+static _Atomic(CUcontext) context;     /* of the anchor; NULL: not seen yet */
+static atomic_size_t stretch;  /* that is under way; STRETCHES: none */
+static atomic_size_t since;    /* launches since the anchor's last one */
+
+/* Of the rest; of launches only the anchor's take it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    struct shmt_capture_trial *trials;
+    bool more;                 /* one was accepted meanwhile */
+    enum phase phase;
+    CUstream stream;           /* of the anchor's launches that count */
+    pthread_t thread;          /* whose stream it is, if of a thread */
+    size_t launched, read;     /* launches; stretches */
+    struct shmt_capture_pair pairs[STRETCHES];
+    double us[STRETCHES];
+} joint;
+
+/* -- the kernels ---------------------------------------------------------- */
+
+static bool is_in(const struct shmt_capture_trial *one)
+{
+    return atomic_load(&one->verdict) == SHMT_CAPTURE_AS_TUNED &&
+           atomic_load(&one->together) != 0;
+}
+
+static size_t count_in(const struct shmt_capture_trial **last)
+{
+    size_t count = 0;
+
+    for (const struct shmt_capture_trial *one = joint.trials; one != NULL;
+         one = one->next)
+        if (is_in(one)) {
+            *last = one;
+            count++;
+        }
+    return count;
+}
+
+/* "blend stays", "the 3 kernels stay": as many as there are. */
+static void name_them(char *out, size_t size, const char *of_one,
+                      const char *of_more)
+{
+    const struct shmt_capture_trial *last = NULL;
+    const size_t count = count_in(&last);
+
+    if (count == 1)
+        snprintf(out, size, "%s %s", last->name, of_one);
+    else
+        snprintf(out, size, "the %zu kernels %s", count, of_more);
+}
+
+/* From one launch to the next, in the mean of its trial; 0: not known. */
+static double period_us(const struct shmt_capture_trial *trial)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t k = 0; k + 1 < SHMT_CAPTURE_TRIAL_LAUNCHES; k++)
+        if (trial->period_us[k] > 0) {
+            sum += trial->period_us[k];
+            count++;
+        }
+    return count == 0 ? 0 : sum / (double)count;
+}
+
+static struct shmt_capture_trial *choose_anchor(void)
+{
+    struct shmt_capture_trial *found = NULL;
+    double shortest = 0;
+
+    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
+         one = one->next)
+        if (is_in(one) && (shortest <= 0 || (period_us(one) > 0 &&
+                                             period_us(one) < shortest)))
+            shortest = period_us(one);
+    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
+         one = one->next)
+        if (is_in(one) && period_us(one) <= RATE * shortest &&
+            (found == NULL || period_us(one) > period_us(found)))
+            found = one;
+    return found;
+}
+
+/* -- the verdict ---------------------------------------------------------- */
+
+/* With the next launch of the anchor, which may have gone back. */
+static void begin_phase(enum phase phase)
+{
+    joint.phase = phase;
+    joint.launched = joint.read = 0;
+    atomic_store(&context, NULL);
+    atomic_store(&stretch, 0);
+    atomic_store(&since, 0);
+    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
+         one = one->next)
+        if (is_in(one))
+            atomic_store(&one->together,
+                         phase == BY_THEMSELVES ? one->turns : TOGETHER);
+    atomic_store(&anchor, choose_anchor());
+}
+
+static void finish(void)
+{
+    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
+         one = one->next)
+        atomic_store(&one->together, 0);
+    atomic_store(&state, joint.more ? WAITING : IDLE);
+    joint.more = false;
+}
+
+static void go_back(void)
+{
+    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
+         one = one->next)
+        if (is_in(one))
+            atomic_store(&one->verdict, SHMT_CAPTURE_AS_IT_WAS);
+}
+
+/* What passes from one launch of the anchor to the next. */
+struct comparison {
+    double tuned_us, was_us;
+    double losses;             /* their share of the ranks, from 0 to 1 */
+};
+
+static double median_of(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, shmt_array_compare_doubles);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+/* In groups of so many stretches, half of them as tuned: what these differ in,
+ * in the median, is what is told, as it goes the way of the ranks. */
+static struct comparison compare(unsigned turns, size_t size)
+{
+    const size_t count = STRETCHES / size;
+    struct comparison found;
+    double lost[STRETCHES];
+
+    for (size_t k = 0; k < count; k++)
+        lost[k] = shmt_capture_turns_lost(turns, joint.us, size * k, size);
+    found.losses = (double)shmt_capture_turns_ranks(lost, count) /
+                   ((double)(count * (count + 1)) / 2);
+    found.was_us = shmt_capture_turns_median(turns, joint.us, 0, STRETCHES,
+                                             false) / COUNTED;
+    found.tuned_us = found.was_us + median_of(lost, count) /
+                                        ((double)size / 2 * COUNTED);
+    return found;
+}
+
+static bool is_slower(const struct comparison *found)
+{
+    return 9 * found->losses >= 4;
+}
+
+static void tell(const char *who, const struct comparison *found,
+                 const char *then)
+{
+    shmt_capture_note("%s: %.1f us pass from one launch of %s to the next, and "
+                      "%.1f us as it was (%d stretches each)%s", who,
+                      found->tuned_us, atomic_load(&anchor)->name,
+                      found->was_us, EACH, then);
+}
+
+static void decide_together(void)
+{
+    const struct comparison found = compare(TOGETHER, PAIR);
+    const struct shmt_capture_trial *last = NULL;
+    char who[1100];
+
+    if (!is_slower(&found)) {
+        name_them(who, sizeof who, "stays as tuned", "stay as tuned");
+        tell(who, &found, "");
+    } else if (joint.phase == ALL && count_in(&last) > 1) {
+        name_them(who, sizeof who, "", "are slower together");
+        tell(who, &found, "; each is tried by itself");
+        begin_phase(BY_THEMSELVES);
+        return;
+    } else {
+        name_them(who, sizeof who, "goes back to as it was",
+                  "go back to as they were");
+        tell(who, &found, "");
+        go_back();
+    }
+    finish();
+}
+
+static void decide_each(void)
+{
+    const struct shmt_capture_trial *last = NULL;
+    double most = 0;
+
+    for (const struct shmt_capture_trial *one = joint.trials; one != NULL;
+         one = one->next) {
+        const struct comparison found = compare(one->turns, GROUP);
+
+        if (is_in(one) && found.losses > most)
+            most = found.losses;
+    }
+    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
+         one = one->next) {
+        const struct comparison found = compare(one->turns, GROUP);
+        char who[1100];
+
+        if (!is_in(one) || (found.losses < most && !is_slower(&found)))
+            continue;
+        snprintf(who, sizeof who, "%s goes back to as it was, by itself",
+                 one->name);
+        tell(who, &found, "");
+        atomic_store(&one->verdict, SHMT_CAPTURE_AS_IT_WAS);
+    }
+    if (count_in(&last) > 0)
+        begin_phase(REST);
+    else
+        finish();
+}
+
+static void decide(void)
+{
+    if (joint.phase == BY_THEMSELVES)
+        decide_each();
+    else
+        decide_together();
+}
+
+/* Under the lock.  What is known to be slower together goes back. */
+static void give_up(const char *why)
+{
+    const struct shmt_capture_trial *last = NULL;
+    char who[1100];
+
+    if (count_in(&last) == 0) {
+        finish();
+        return;
+    }
+    if (joint.phase == ALL) {
+        name_them(who, sizeof who, "stays as tuned", "stay as tuned");
+    } else {
+        name_them(who, sizeof who, "goes back to as it was",
+                  "go back to as they were");
+        go_back();
+    }
+    shmt_capture_note("%s: %s", who, why);
+    finish();
+}
+
+/* -- a launch ------------------------------------------------------------- */
+
+/* Under the lock; the stretches that are done by now. */
+static CUresult read_done(const struct shmt_capture_driver *driver)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    while (result == CUDA_SUCCESS &&
+           STRETCH * (joint.read + 1) < joint.launched) {
+        struct shmt_capture_pair *const pair = &joint.pairs[joint.read];
+
+        result = shmt_capture_pair_read(driver, pair, &joint.us[joint.read]);
+        if (result == CUDA_SUCCESS) {
+            shmt_capture_pair_free(driver, pair);
+            joint.read++;
+        }
+    }
+    return result == CUDA_ERROR_NOT_READY ? CUDA_SUCCESS : result;
+}
+
+/* Under the lock, before a launch of the anchor; false: it cannot be timed. */
+static bool advance(const struct shmt_capture_driver *driver)
+{
+    const size_t number = joint.launched / STRETCH;
+    const size_t at = joint.launched % STRETCH;
+    bool timed = true;
+
+    if (number == STRETCHES && at > 0)
+        return true;           /* the last one is not done yet */
+    if (at == 0 && number > 0)
+        timed = shmt_capture_pair_end(driver, &joint.pairs[number - 1],
+                                      joint.stream);
+    if (at == LEAD)
+        timed = shmt_capture_pair_begin(driver, &joint.pairs[number],
+                                        joint.stream);
+    atomic_store(&stretch, number);
+    joint.launched++;
+    return timed;
+}
+
+/* Whether the anchor's launch is one of those that count: of one stream. */
+static bool is_counted(CUcontext now, CUstream stream)
+{
+    if (atomic_load(&context) == NULL) {
+        joint.stream = stream;
+        joint.thread = pthread_self();
+        atomic_store(&context, now);
+    }
+    return atomic_load(&context) == now && joint.stream == stream &&
+           (stream != CU_STREAM_PER_THREAD ||
+            pthread_equal(joint.thread, pthread_self()));
+}
+
+static void count_launch(const struct shmt_capture_driver *driver,
+                         CUcontext now, CUstream stream)
+{
+    bool timed;
+
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&state) == RUNNING && is_counted(now, stream)) {
+        atomic_store(&since, 0);
+        timed = read_done(driver) == CUDA_SUCCESS;
+        if (timed && joint.read == STRETCHES)
+            decide();
+        else if (!timed || !advance(driver))
+            give_up("what passes between two launches cannot be timed");
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* The anchor may not be launched any more. */
+static void count_other(void)
+{
+    if (atomic_fetch_add(&since, 1) < STALLED)
+        return;
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&state) == RUNNING && atomic_load(&since) >= STALLED)
+        give_up("the program goes on without the launches that were timed");
+    pthread_mutex_unlock(&lock);
+}
+
+/* The verdict may come at this very launch. */
+static bool is_tuned_now(const struct shmt_capture_trial *trial)
+{
+    const unsigned turns = atomic_load(&trial->together);
+    const size_t number = atomic_load(&stretch);
+
+    if (turns == 0 || number == STRETCHES)
+        return atomic_load(&trial->verdict) == SHMT_CAPTURE_AS_TUNED;
+    return shmt_capture_turn_is_tuned(turns, number);
+}
+
+static bool turn_of(const struct shmt_capture_driver *driver,
+                    struct shmt_capture_trial *trial, CUstream stream)
+{
+    CUcontext now;
+
+    if (driver->CtxGetCurrent(&now) != CUDA_SUCCESS || now == NULL ||
+        shmt_capture_in_graph(driver, stream))
+        return true;
+    if (trial == atomic_load(&anchor))
+        count_launch(driver, now, stream);
+    else
+        count_other();
+    return atomic_load(&context) == now ? is_tuned_now(trial) : true;
+}
+
+bool shmt_capture_joint_turn(struct shmt_capture_trial *trial,
+                             CUstream stream)
+{
+    const struct shmt_capture_driver *driver;
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    bool tuned;
+
+    if (atomic_load(&state) != RUNNING)
+        return true;
+    driver = shmt_capture_driver();
+    driver->ThreadExchangeStreamCaptureMode(&mode);
+    tuned = turn_of(driver, trial, stream);
+    driver->ThreadExchangeStreamCaptureMode(&mode);
+    return tuned;
+}
+
+bool shmt_capture_joint_runs(void)
+{
+    if (atomic_load(&state) == RUNNING)
+        count_other();
+    return atomic_load(&state) == RUNNING;
+}
+
+/* -- its begin and its end ------------------------------------------------ */
+
+void shmt_capture_joint_add(void)
+{
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&state) == IDLE)
+        atomic_store(&state, WAITING);
+    joint.more = atomic_load(&state) == RUNNING;
+    pthread_mutex_unlock(&lock);
+}
+
+bool shmt_capture_joint_waits(void)
+{
+    return atomic_load(&state) == WAITING;
+}
+
+static void enter_all(struct shmt_capture_trial *trials)
+{
+    joint.trials = trials;
+    for (struct shmt_capture_trial *one = trials; one != NULL; one = one->next)
+        if (atomic_load(&one->verdict) == SHMT_CAPTURE_AS_TUNED)
+            atomic_store(&one->together, TOGETHER);
+    begin_phase(ALL);
+}
+
+void shmt_capture_joint_begin(struct shmt_capture_trial *trials)
+{
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&state) == WAITING) {
+        enter_all(trials);
+        atomic_store(&state, atomic_load(&anchor) == NULL ? IDLE : RUNNING);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void shmt_capture_joint_fail(const struct shmt_capture_trial *trial)
+{
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&state) == RUNNING && atomic_load(&trial->together) != 0)
+        give_up("one that was tried with them is not launched any more");
+    pthread_mutex_unlock(&lock);
+}
+
+void shmt_capture_joint_tell(struct shmt_capture_trial *trials)
+{
+    char who[1100];
+
+    pthread_mutex_lock(&lock);
+    if (atomic_load(&state) == WAITING)
+        enter_all(trials);
+    if (atomic_load(&state) != IDLE) {
+        name_them(who, sizeof who, "stays as tuned", "stay as tuned");
+        shmt_capture_note("%s: the program ended before the joint trial did, "
+                          "in which it made %zu of %d stretches", who,
+                          joint.launched / STRETCH, STRETCHES);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * turns: two ways of doing a thing, as tuned and as it was, that come in turn,
+ * and how their times are compared.  The turns are a Walsh function of the
+ * number: of two neighbours, or of eight, as many are tuned as not.  Called by
+ * trial.c, where they are launches, and by joint.c, where they are stretches.
+ */
+#include "capture/library.h"
+
+#include <stdlib.h>
+
+enum { MOST = 96 };
+
+bool shmt_capture_turn_is_tuned(unsigned turns, size_t number)
+{
+    return __builtin_parityl(number & turns);
+}
+
+double shmt_capture_turns_median(unsigned turns, const double *us,
+                                 size_t first, size_t count, bool tuned)
+{
+    double mine[MOST];
+    size_t found = 0;
+
+    for (size_t k = first; k < first + count && found < MOST; k++)
+        if (shmt_capture_turn_is_tuned(turns, k) == tuned)
+            mine[found++] = us[k];
+    if (found < 2)
+        return found == 0 ? 0 : mine[0];
+    qsort(mine, found, sizeof *mine, shmt_array_compare_doubles);
+    return (mine[(found - 1) / 2] + mine[found / 2]) / 2;
+}
+
+double shmt_capture_turns_lost(unsigned turns, const double *us, size_t first,
+                               size_t count)
+{
+    double lost = 0;
+
+    for (size_t k = first; k < first + count; k++)
+        lost += shmt_capture_turn_is_tuned(turns, k) ? us[k] : -us[k];
+    return lost;
+}
+
+static int by_amount(const void *one, const void *other)
+{
+    const double a = *(const double *)one, b = *(const double *)other;
+    const double amount = a < 0 ? -a : a, than = b < 0 ? -b : b;
+
+    return (amount > than) - (amount < than);
+}
+
+size_t shmt_capture_turns_ranks(double *lost, size_t count)
+{
+    size_t ranks = 0;
+
+    qsort(lost, count, sizeof *lost, by_amount);
+    for (size_t k = 0; k < count; k++)
+        ranks += lost[k] > 0 ? k + 1 : 0;
+    return ranks;
+}
