@@ -43,7 +43,7 @@ struct loaded {
     CUcontext context;
     const struct shmt_capture_image *image;    /* NULL: it is unloaded */
     CUmodule module;           /* ours; NULL: none */
-    CUfunction function;       /* NULL: it cannot be used there */
+    _Atomic(CUfunction) function;      /* NULL: it cannot be used there */
     bool elsewhere;            /* since the plan is for another device */
     size_t variable_count;
     struct variable variables[VARIABLES];
@@ -64,6 +64,8 @@ struct plan {
     struct loaded *loaded;     /* never freed: a launch may hold one */
     struct shmt_capture_trial trial;
     const char *told;          /* why the last launch that is another stayed */
+    const char *name;          /* of the function that it was seen to be of */
+    const struct shmt_capture_image *image;    /* and its image */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -560,10 +562,12 @@ static bool use(struct plan *plan, struct loaded *loaded,
                 const struct shmt_capture_launch *launch,
                 struct shmt_capture_replacement *out)
 {
+    CUfunction function = NULL;
     struct shmt_capture_turn turn;
 
-    if (loaded == NULL || loaded->function == NULL ||
-        !gets_no_variable(loaded, launch))
+    if (loaded != NULL)
+        function = atomic_load(&loaded->function);
+    if (function == NULL || !gets_no_variable(loaded, launch))
         return false;
     turn = shmt_capture_trial_begin(&plan->trial, plan->symbol,
                                     launch->stream);
@@ -581,7 +585,7 @@ static bool use(struct plan *plan, struct loaded *loaded,
                                "its variables cannot be copied");
         return false;
     }
-    out->function = loaded->function;
+    out->function = function;
     out->after = loaded;
     put_in_place(plan, launch, out);
     return true;
@@ -596,38 +600,60 @@ static void tell_other(struct plan *plan, const char *why)
     refuse(plan, why);
 }
 
+/* Under the lock.  Names and images live as long as the process, so what was
+ * seen once is not compared again. */
+static bool is_of(struct plan *plan,
+                  const struct shmt_capture_function *function)
+{
+    if (plan->name == function->name && plan->image == function->image)
+        return true;
+    if (strcmp(plan->symbol, function->name) != 0 ||
+        strcmp(plan->identity, shmt_capture_identity(function->image)) != 0)
+        return false;
+    plan->name = function->name;
+    plan->image = function->image;
+    return true;
+}
+
+/* Under the lock.  Whether no launch of the function will be another one. */
+static bool is_over(const struct shmt_capture_function *function)
+{
+    for (size_t k = 0; k < plan_count; k++)
+        if (is_of(&plans[k], function) &&
+            !shmt_capture_trial_is_lost(&plans[k].trial))
+            return false;
+    return true;
+}
+
 /* Under the lock.  One launch may be tuned for several devices, and a kernel
- * for several launches. */
-static bool find(const struct shmt_capture_function *function,
-                 const struct shmt_capture_launch *launch, bool *never,
-                 struct shmt_capture_replacement *out)
+ * for several launches.  NULL: it stays; else *loaded is what is put in its
+ * place, if anything is. */
+static struct plan *find(const struct shmt_capture_function *function,
+                         struct shmt_capture_launch *launch, void **arguments,
+                         struct loaded **loaded)
 {
     static const char elsewhere[] = "it was tuned for another device";
-    struct shmt_capture_launch given = *launch;
-    void *arguments[SHMT_CAPTURE_PARAMETERS];
+    const bool packed = launch->arguments == NULL;
     struct plan *other = NULL;
     const char *why = NULL;
 
     for (size_t k = 0; k < plan_count; k++) {
         struct plan *plan = &plans[k];
-        struct loaded *loaded;
         const char *now = NULL;
 
-        if (strcmp(plan->symbol, function->name) != 0 ||
-            strcmp(plan->identity,
-                   shmt_capture_identity(function->image)) != 0)
+        if (!is_of(plan, function))
             continue;
-        *never = false;
-        if (launch->arguments == NULL) {
+        if (packed) {
+            launch->arguments = NULL;
             now = unpack(plan, function, launch, arguments);
-            given.arguments = arguments;
+            launch->arguments = arguments;
         }
         if (now == NULL)
-            now = difference(plan, &given);
+            now = difference(plan, launch);
         if (now == NULL) {
-            loaded = loaded_of(plan, function, &given);
-            if (loaded == NULL || !loaded->elsewhere)
-                return use(plan, loaded, &given, out);
+            *loaded = loaded_of(plan, function, launch);
+            if (*loaded == NULL || !(*loaded)->elsewhere)
+                return plan;
             now = elsewhere;
         }
         if (why != elsewhere) {
@@ -636,22 +662,27 @@ static bool find(const struct shmt_capture_function *function,
         }
     }
     tell_other(other, why);
-    return false;
+    return NULL;
 }
 
 bool shmt_capture_replace(const struct shmt_capture_launch *launch,
                           bool *never, struct shmt_capture_replacement *out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct shmt_capture_launch given = *launch;
     struct shmt_capture_function function;
-    bool found;
+    void *arguments[SHMT_CAPTURE_PARAMETERS];
+    struct loaded *loaded = NULL;
+    struct plan *plan;
 
     pthread_once(&once, read_plans);
     *never = true;
     if (!shmt_capture_function_of(launch->handle, &function))
         return false;
     pthread_mutex_lock(&lock);
-    found = find(&function, launch, never, out);
+    plan = find(&function, &given, arguments, &loaded);
+    *never = (plan == NULL || shmt_capture_trial_is_lost(&plan->trial)) &&
+             is_over(&function);
     pthread_mutex_unlock(&lock);
-    return found;
+    return plan != NULL && use(plan, loaded, &given, out);
 }
