@@ -35,6 +35,10 @@ SYSTEMS = {
                    "mutualInducedTargetEpsilon": 1e-5,
                    "polarization": "mutual"}),
 }
+# Steps until what was put back has been tried: each by itself, 104 launches, and
+# up to three times with the others, 48 stretches of 12 launches; and until the
+# times are there.
+TRIALS = 104 + 3 * 48 * 12 + 64
 GROUPED = (openmm.AmoebaMultipoleForce, openmm.AmoebaVdwForce)
 
 
@@ -116,7 +120,7 @@ def run(folder, name, seconds):
     made.step(20)
     later = energy_of(context)
     if seconds:
-        made.step(150)   # a trial of what was put back takes 104 launches
+        made.step(TRIALS)
         energy_of(context)
     begun = time.perf_counter()
     steps = 0

@@ -270,6 +270,14 @@ class Bench:
 
     # -- put back -------------------------------------------------------------
 
+    def count_back(self, err):
+        """How many are tuned in the end: by their own trials, less those that
+        the joint one has sent back; and what that said."""
+        gone = len(re.findall(r"shmtune: \S+ goes back to as it was", err))
+        gone += sum(map(int, re.findall(r"the (\d+) kernels go back", err)))
+        return (len(re.findall("is launched as tuned", err)) - gone, gone,
+                re.findall(r"shmtune: (.* stretches.*)", err))
+
     def round(self, system, which, rows):
         before = [] if which == "alone" else [
             self.shmtune, "run", "--captured",
@@ -285,10 +293,10 @@ class Bench:
             say(system, "put back:")
             for line in err.splitlines():
                 print("   ", line[:240])
-            self.report[system]["put_back"] = len(
-                re.findall("is launched as tuned", err))
-            self.report[system]["taken_back"] = len(
-                re.findall("stays as it is: tuned it takes", err))
+            back, gone, said = self.count_back(err)
+            self.report[system].update(
+                put_back=back, joint=said, taken_back=gone + len(
+                    re.findall("stays as it is: tuned it takes", err)))
 
     def rounds(self):
         rows = {system: {"alone": [], "tuned": []} for system in self.systems}
