@@ -3,14 +3,7 @@
 #
 # run: a captured kernel is tuned, and put back into the unchanged program,
 # where the launch is the one that was captured.  No GPU is needed.
-. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
-
-. "$SHMT_SRCDIR/tests/cli/application.sh"
-
-FAKE_CUDA_SHAPES=$folder/shapes
-XDG_CACHE_HOME=$folder/cache
-export FAKE_CUDA_SHAPES XDG_CACHE_HOME
-cd "$folder" || exit 1
+. "${SHMT_SRCDIR:?}/tests/cli/put_back.sh"
 
 run run --captured taken
 check "a program is needed" all "exits 1" \
@@ -67,8 +60,6 @@ application() {
     # shellcheck disable=SC2086
     run run --captured taken $trial -- "$program" "$@"
 }
-as_alone() { exits "$alone" && cmp -s alone.out "$folder/out"; }
-shapes() { sort shapes | uniq -c | tr -s ' \n' ' '; }
 
 for way in linked opened runtime; do
     application "$way" load launch launch_ex sum exit_three

@@ -3,14 +3,7 @@
 #
 # run: whether the program is slower with all kernels that are faster by
 # themselves is tried with them together.  No GPU is needed.
-. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
-
-. "$SHMT_SRCDIR/tests/cli/application.sh"
-
-FAKE_CUDA_SHAPES=$folder/shapes
-XDG_CACHE_HOME=$folder/cache
-export FAKE_CUDA_SHAPES XDG_CACHE_HOME
-cd "$folder" || exit 1
+. "${SHMT_SRCDIR:?}/tests/cli/put_back.sh"
 if [ -z "$FAKE_NVRTC_REAL" ]; then
     skip "tuned kernels are tried together" "no NVRTC"
     finish
@@ -38,8 +31,6 @@ application() {
     # shellcheck disable=SC2086
     run run --captured "$captured" $trial -- "$fake/application" opened load "$@"
 }
-as_alone() { exits "$alone" && cmp -s alone.out "$folder/out"; }
-shapes() { sort shapes | uniq -c | tr -s ' \n' ' '; }
 # last KERNEL: how its last ten launches were made
 last() { grep "^$1 " shapes | tail -n 10 | sort | uniq -c | tr -s ' \n' ' '; }
 # with NAME=VALUE CAPTURED WORD...: in such an environment
