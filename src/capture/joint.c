@@ -82,16 +82,21 @@ static bool is_in(const struct shmt_capture_trial *one)
            atomic_load(&one->together) != 0;
 }
 
-static size_t count_in(const struct shmt_capture_trial **last)
+/* The first that is in, from `one` on. */
+static struct shmt_capture_trial *next_in(struct shmt_capture_trial *one)
+{
+    while (one != NULL && !is_in(one))
+        one = one->next;
+    return one;
+}
+
+static size_t count_in(void)
 {
     size_t count = 0;
 
-    for (const struct shmt_capture_trial *one = joint.trials; one != NULL;
-         one = one->next)
-        if (is_in(one)) {
-            *last = one;
-            count++;
-        }
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next))
+        count++;
     return count;
 }
 
@@ -99,11 +104,10 @@ static size_t count_in(const struct shmt_capture_trial **last)
 static void name_them(char *out, size_t size, const char *of_one,
                       const char *of_more)
 {
-    const struct shmt_capture_trial *last = NULL;
-    const size_t count = count_in(&last);
+    const size_t count = count_in();
 
     if (count == 1)
-        snprintf(out, size, "%s %s", last->name, of_one);
+        snprintf(out, size, "%s %s", next_in(joint.trials)->name, of_one);
     else
         snprintf(out, size, "the %zu kernels %s", count, of_more);
 }
@@ -127,14 +131,14 @@ static struct shmt_capture_trial *choose_anchor(void)
     struct shmt_capture_trial *found = NULL;
     double shortest = 0;
 
-    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
-         one = one->next)
-        if (is_in(one) && (shortest <= 0 || (period_us(one) > 0 &&
-                                             period_us(one) < shortest)))
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next))
+        if (shortest <= 0 ||
+            (period_us(one) > 0 && period_us(one) < shortest))
             shortest = period_us(one);
-    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
-         one = one->next)
-        if (is_in(one) && period_us(one) <= RATE * shortest &&
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next))
+        if (period_us(one) <= RATE * shortest &&
             (found == NULL || period_us(one) > period_us(found)))
             found = one;
     return found;
@@ -150,11 +154,10 @@ static void begin_phase(enum phase phase)
     atomic_store(&context, NULL);
     atomic_store(&stretch, 0);
     atomic_store(&since, 0);
-    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
-         one = one->next)
-        if (is_in(one))
-            atomic_store(&one->together,
-                         phase == BY_THEMSELVES ? one->turns : TOGETHER);
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next))
+        atomic_store(&one->together,
+                     phase == BY_THEMSELVES ? one->turns : TOGETHER);
     atomic_store(&anchor, choose_anchor());
 }
 
@@ -169,10 +172,9 @@ static void finish(void)
 
 static void go_back(void)
 {
-    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
-         one = one->next)
-        if (is_in(one))
-            atomic_store(&one->verdict, SHMT_CAPTURE_AS_IT_WAS);
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next))
+        atomic_store(&one->verdict, SHMT_CAPTURE_AS_IT_WAS);
 }
 
 /* What passes from one launch of the anchor to the next. */
@@ -180,12 +182,6 @@ struct comparison {
     double tuned_us, was_us;
     double losses;             /* their share of the ranks, from 0 to 1 */
 };
-
-static double median_of(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, shmt_array_compare_doubles);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
 
 /* In groups of so many stretches, half of them as tuned: what these differ in,
  * in the median, is what is told, as it goes the way of the ranks. */
@@ -201,7 +197,7 @@ static struct comparison compare(unsigned turns, size_t size)
                    ((double)(count * (count + 1)) / 2);
     found.was_us = shmt_capture_turns_median(turns, joint.us, 0, STRETCHES,
                                              false) / COUNTED;
-    found.tuned_us = found.was_us + median_of(lost, count) /
+    found.tuned_us = found.was_us + shmt_capture_median(lost, count) /
                                         ((double)size / 2 * COUNTED);
     return found;
 }
@@ -223,13 +219,12 @@ static void tell(const char *who, const struct comparison *found,
 static void decide_together(void)
 {
     const struct comparison found = compare(TOGETHER, PAIR);
-    const struct shmt_capture_trial *last = NULL;
     char who[1100];
 
     if (!is_slower(&found)) {
         name_them(who, sizeof who, "stays as tuned", "stay as tuned");
         tell(who, &found, "");
-    } else if (joint.phase == ALL && count_in(&last) > 1) {
+    } else if (joint.phase == ALL && count_in() > 1) {
         name_them(who, sizeof who, "", "are slower together");
         tell(who, &found, "; each is tried by itself");
         begin_phase(BY_THEMSELVES);
@@ -245,29 +240,27 @@ static void decide_together(void)
 
 static void decide_each(void)
 {
-    const struct shmt_capture_trial *last = NULL;
     double most = 0;
 
-    for (const struct shmt_capture_trial *one = joint.trials; one != NULL;
-         one = one->next) {
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next)) {
         const struct comparison found = compare(one->turns, GROUP);
 
-        if (is_in(one) && found.losses > most)
-            most = found.losses;
+        most = found.losses > most ? found.losses : most;
     }
-    for (struct shmt_capture_trial *one = joint.trials; one != NULL;
-         one = one->next) {
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next)) {
         const struct comparison found = compare(one->turns, GROUP);
         char who[1100];
 
-        if (!is_in(one) || (found.losses < most && !is_slower(&found)))
+        if (found.losses < most && !is_slower(&found))
             continue;
         snprintf(who, sizeof who, "%s goes back to as it was, by itself",
                  one->name);
         tell(who, &found, "");
         atomic_store(&one->verdict, SHMT_CAPTURE_AS_IT_WAS);
     }
-    if (count_in(&last) > 0)
+    if (count_in() > 0)
         begin_phase(REST);
     else
         finish();
@@ -284,10 +277,9 @@ static void decide(void)
 /* Under the lock.  What is known to be slower together goes back. */
 static void give_up(const char *why)
 {
-    const struct shmt_capture_trial *last = NULL;
     char who[1100];
 
-    if (count_in(&last) == 0) {
+    if (count_in() == 0) {
         finish();
         return;
     }

@@ -366,7 +366,9 @@ void shmt_capture_pair_free(const struct shmt_capture_driver *driver,
 
 /* Whether the thing of this number is as tuned. */
 bool shmt_capture_turn_is_tuned(unsigned turns, size_t number);
-/* Of those from `first` on that are as tuned, or of the others. */
+/* Of one or more; sorts them. */
+double shmt_capture_median(double *values, size_t count);
+/* The median of those from `first` on that are as tuned, or of the others. */
 double shmt_capture_turns_median(unsigned turns, const double *us,
                                  size_t first, size_t count, bool tuned);
 /* By how much those that are as tuned took longer, in sum. */

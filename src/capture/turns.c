@@ -16,6 +16,12 @@ bool shmt_capture_turn_is_tuned(unsigned turns, size_t number)
     return __builtin_parityl(number & turns);
 }
 
+double shmt_capture_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, shmt_array_compare_doubles);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
 double shmt_capture_turns_median(unsigned turns, const double *us,
                                  size_t first, size_t count, bool tuned)
 {
@@ -25,10 +31,7 @@ double shmt_capture_turns_median(unsigned turns, const double *us,
     for (size_t k = first; k < first + count && found < MOST; k++)
         if (shmt_capture_turn_is_tuned(turns, k) == tuned)
             mine[found++] = us[k];
-    if (found < 2)
-        return found == 0 ? 0 : mine[0];
-    qsort(mine, found, sizeof *mine, shmt_array_compare_doubles);
-    return (mine[(found - 1) / 2] + mine[found / 2]) / 2;
+    return found == 0 ? 0 : shmt_capture_median(mine, found);
 }
 
 double shmt_capture_turns_lost(unsigned turns, const double *us, size_t first,
