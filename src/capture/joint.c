@@ -474,7 +474,7 @@ void shmt_capture_joint_tell(struct shmt_capture_trial *trials)
     pthread_mutex_lock(&lock);
     if (atomic_load(&state) == WAITING)
         enter_all(trials);
-    if (atomic_load(&state) != IDLE) {
+    if (atomic_load(&state) != IDLE && count_in() > 0) {
         name_them(who, sizeof who, "stays as tuned", "stay as tuned");
         shmt_capture_note("%s: the program ended before the joint trial did, "
                           "in which it made %zu of %d stretches", who,

@@ -132,4 +132,9 @@ with FAKE_CUDA_FAIL=LaunchKernel=719,122 one times=300 sum
 check "one that is refused meanwhile stays as it was" all as_alone \
     "err_has '^shmtune: blend stays as it is: the driver does not launch the tuned one'" \
     "err_lacks stretches" "[ '$(last blend)' = ' 10 blend 4 256 ' ]"
+with FAKE_CUDA_FAIL=LaunchKernel=719,140 both mixed=5 times=200 sum
+check "nor is anything said of none, where the only one is refused" all \
+    as_alone "err_has 'blend is launched as tuned'" \
+    "err_has 'blend stays as it is: the driver does not launch the tuned one'" \
+    "err_lacks stretches"
 finish
