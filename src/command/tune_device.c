@@ -400,13 +400,15 @@ void shmt_command_device_advise(const struct shmt_command_device *device,
 
 static enum shmtune_status start_live(struct shmt_command_device *device,
                                       const struct shmt_kernel *kernel,
-                                      const char *gpu, bool wait,
+                                      const struct shmt_command_gpu *gpu,
+                                      bool wait,
                                       struct shmt_target **out,
                                       struct shmt_error *err)
 {
     struct shmt_live_options options = {
         .worker = worker_program(),
-        .device = gpu,
+        .device = gpu->word,
+        .seen = device->far.on == NULL && gpu->device.name[0] != '\0',
         .compile_s = device->compile_s,
         .warm = device->warm,
         .data_seed = device->data_seed,
@@ -443,8 +445,7 @@ shmt_command_device_start(struct shmt_command_device *device,
     *out = NULL;
     return device->replayed != NULL
                ? open_replay(device, kernel, out, err)
-               : start_live(device, kernel, device->gpus[k].word, false, out,
-                            err);
+               : start_live(device, kernel, &device->gpus[k], false, out, err);
 }
 
 enum shmtune_status
@@ -462,7 +463,7 @@ shmt_command_device_open(struct shmt_command_device *device,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "--device names %zu GPUs; one is expected here",
                               device->gpu_count);
-    status = start_live(device, kernel, device->gpus[0].word, true, out, err);
+    status = start_live(device, kernel, &device->gpus[0], true, out, err);
     if (status == SHMTUNE_NO_DEVICE)
         shmt_command_device_advise(device, kernel, err);
     return status;

@@ -29,7 +29,7 @@
 
 static const char help[] =
     "usage: shmtune worker --spec FILE --images DIR\n"
-    "                      (--arch sm_XX | --device N|UUID)\n"
+    "                      (--arch sm_XX | --device N|UUID [--alone])\n"
     "                      [--data-seed N] [--data-digest HEX] [--warm]\n"
     "                      [--requests FILE] [--compiler VERSIONS]\n"
     "                      [--for-library] [--on COMMAND]\n"
@@ -50,6 +50,7 @@ static const char help[] =
     "  --images DIR     folder of binaries, made when it is absent\n"
     "  --arch sm_XX     compile for it; no device is opened\n"
     "  --device N|UUID  measure on it\n"
+    "  --alone          the driver is to look for no other GPU than this UUID\n"
     "  --data-seed N    of the random inputs [1]\n"
     "  --data-digest HEX  of the files that inputs are filled from: refuse\n"
     "                   others\n"
@@ -102,20 +103,15 @@ static bool is_mig(const char *device)
     return strncasecmp(device, "MIG-", 4) == 0;
 }
 
-/* A process sees a MIG device only if that is all it sees.  Before the driver
- * is opened. */
-static void see_device(const char *device)
+/* A process sees a MIG device only if that is all it sees; of other GPUs each
+ * that it sees makes the driver take longer to start.  Before the driver is
+ * opened; returns the word by which it then has the device. */
+static const char *see_device(const char *device, bool alone)
 {
-    if (device != NULL && is_mig(device))
-        setenv("CUDA_VISIBLE_DEVICES", device, 1);
-}
-
-static enum shmtune_status find_device(const struct shmt_driver *driver,
-                                       const char *device, int *ordinal,
-                                       struct shmt_error *err)
-{
-    return shmt_driver_find_device(driver, is_mig(device) ? "0" : device,
-                                   ordinal, err);
+    if (device == NULL || !(alone || is_mig(device)))
+        return device;
+    setenv("CUDA_VISIBLE_DEVICES", device, 1);
+    return "0";
 }
 
 /* A MIG device has the UUID that the user knows it by. */
@@ -324,15 +320,14 @@ static enum shmtune_status take_output(struct worker *worker,
 
 /* `options` has what the command line says. */
 static enum shmtune_status open_device(struct worker *worker,
-                                       const char *device,
+                                       const char *device, bool alone,
                                        struct shmt_bench_options options,
                                        struct shmt_error *err)
 {
-    enum shmtune_status status;
+    const char *const word = see_device(device, alone);
+    enum shmtune_status status = shmt_driver_open(&options.driver, err);
 
-    see_device(device);
     worker->device = device;
-    status = shmt_driver_open(&options.driver, err);
     options.nvrtc = worker->nvrtc;
     options.nvrtc_version = worker->origin.nvrtc_version;
     options.nvcc = &worker->nvcc;
@@ -342,7 +337,8 @@ static enum shmtune_status open_device(struct worker *worker,
     if (options.cache != NULL && options.cache[0] != '/')
         options.cache = NULL;
     if (status == SHMTUNE_OK)
-        status = find_device(options.driver, device, &options.ordinal, err);
+        status = shmt_driver_find_device(options.driver, word,
+                                         &options.ordinal, err);
     if (status == SHMTUNE_OK)
         status = shmt_bench_open(worker->kernel, &options, &worker->bench,
                                  err);
@@ -431,17 +427,16 @@ static void close_worker(struct worker *worker)
 static enum shmtune_status list_devices(const char *device,
                                         struct shmt_error *err)
 {
+    const char *const word = see_device(device, false);
     struct worker worker = {0};
     const struct shmt_driver *driver;
     int first = 0, count = 0;
-    enum shmtune_status status;
+    enum shmtune_status status = shmt_driver_open(&driver, err);
 
-    see_device(device);
-    status = shmt_driver_open(&driver, err);
     if (status == SHMTUNE_OK)
         status = take_output(&worker, err);
     if (status == SHMTUNE_OK && device != NULL) {
-        status = find_device(driver, device, &first, err);
+        status = shmt_driver_find_device(driver, word, &first, err);
         count = first + 1;
     } else if (status == SHMTUNE_OK) {
         status = shmt_driver_device_count(driver, &count, err);
@@ -478,7 +473,7 @@ static enum shmtune_status describe(struct worker *worker, const char *device,
 /* The command line. */
 struct given {
     const char *spec, *arch, *device, *requests, *compiler;
-    bool far, describe, devices;
+    bool far, describe, devices, alone;
     struct shmt_command_courier courier;   /* far.on NULL: none */
     struct shmt_bench_options bench;
 };
@@ -495,6 +490,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         {"arch", 0, SHMT_OPTION_TEXT, &given->arch, 0, 0},
         {"images", 0, SHMT_OPTION_TEXT, &worker->images, 0, 0},
         {"device", 0, SHMT_OPTION_TEXT, &given->device, 0, 0},
+        {"alone", 0, SHMT_OPTION_FLAG, &given->alone, 0, 0},
         {"data-seed", 0, SHMT_OPTION_INT, &data_seed, 0, INT64_MAX},
         {"data-digest", 0, SHMT_OPTION_TEXT, &given->bench.data_digest, 0, 0},
         {"warm", 0, SHMT_OPTION_FLAG, &given->bench.warm, 0, 0},
@@ -557,7 +553,8 @@ static enum shmtune_status work(struct worker *worker,
     if (status == SHMTUNE_OK)
         status = given->device == NULL
                      ? check_arch(worker, given->arch, err)
-                     : open_device(worker, given->device, given->bench, err);
+                     : open_device(worker, given->device, given->alone,
+                                   given->bench, err);
     if (status == SHMTUNE_OK)
         status = say_hello(worker, err);
     return status == SHMTUNE_OK ? serve(worker, err) : status;

@@ -10,7 +10,7 @@
 #define SHMT_TARGET_COMPILED_H
 
 #include "target/binaries.h"
-#include "target/jobs.h"
+#include "target/pool.h"
 
 /* The result of compiling a binary, and the requests that wait for it. */
 struct shmt_target_compiled_one {
@@ -22,6 +22,7 @@ struct shmt_target_compiled_one {
 struct shmt_target_compiled {
     struct shmt_target_compiled *next;
     char command[SHMT_DIGEST_TEXT];   /* that it is compiled by */
+    struct shmt_pool_command workers;  /* which run it */
     struct shmt_target_binaries binaries;
     struct shmt_target_compiled_one *list;   /* by number of the binary */
     size_t count, room;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "target/command.h"
 #include "target/pool.h"
 #include "target/shared.h"
 
@@ -511,47 +512,34 @@ static const struct shmt_target_operations operations = {
 
 /* -- hellos --------------------------------------------------------------- */
 
-/* "PROGRAM worker --spec ... where what". */
+/* The command of workers that compile for `arch` or, if that is NULL, measure;
+ * NULL: no memory. */
 static const char *const *make_command(const struct live *live,
-                                       const char *where, const char *what)
+                                       const char *arch)
 {
-    char *const seed = shmt_arena_alloc(live->arena, 1, 24);
-    const char *const words[] = {
-        live->options.worker, "worker", "--spec", live->target.kernel->path,
-        "--images", live->shared->images, "--data-seed", seed,
-        "--data-digest", live->options.data_digest, where, what,
-        live->options.warm ? "--warm" : NULL, NULL};
-    const char *const far[] = {
-        "--on", live->options.on, "--far-program", live->options.far_program,
-        "--far-timeout", live->options.far_timeout, NULL};
-    const bool is_far =
-        live->options.on != NULL && strcmp(where, "--device") == 0;
-    const size_t count = sizeof words / sizeof *words - 2 + live->options.warm;
-    const char **const argv =
-        shmt_arena_alloc(live->arena, 1, sizeof words + sizeof far);
+    const struct shmt_target_words words = {
+        .spec = live->target.kernel->path, .images = live->shared->images,
+        .own_path = live->own_path, .arch = arch,
+        .uuid = live->options.on != NULL || arch != NULL ? NULL
+                : live->options.seen ? live->options.device
+                : shmt_live_pool_uuid(live->shared, live->options.device)};
 
-    if (argv == NULL || seed == NULL)
-        return NULL;
-    snprintf(seed, 24, "%llu", (unsigned long long)live->options.data_seed);
-    memcpy(argv, words, sizeof words);
-    if (is_far) {
-        memcpy(argv + count, far, sizeof far);
-        argv[0] = live->own_path;   /* a fake worker is one on the far side */
-    }
-    return argv;
+    return shmt_target_command(live->arena, &live->options, &words);
 }
 
 /* Starts workers without waiting for their hellos; requests are queued
  * meanwhile. */
 static enum shmtune_status start_workers(struct live *live,
                                          enum shmt_target_verb verb,
-                                         const char *where, const char *what,
+                                         const char *arch,
                                          struct shmt_error *err)
 {
-    live->client.argv[verb] = make_command(live, where, what);
+    live->client.argv[verb] = make_command(live, arch);
     if (live->client.argv[verb] != NULL && verb == SHMT_TARGET_INSPECT)
         live->compiled = shmt_live_pool_compiled(live->shared,
                                                  live->client.argv[verb]);
+    if (live->compiled != NULL)
+        live->client.command = &live->compiled->workers;
     return live->client.argv[verb] == NULL ||
                    (verb == SHMT_TARGET_INSPECT && live->compiled == NULL)
                ? shmt_error_memory(err)
@@ -593,6 +581,8 @@ static enum shmtune_status open_gpu(struct live *live, struct shmt_error *err)
         live->shared, uuid[0] != '\0' ? uuid : live->options.device);
     if (live->client.gpu == NULL)
         return shmt_error_memory(err);
+    snprintf(live->client.gpu->word, sizeof live->client.gpu->word, "%s",
+             live->options.device);
     if (uuid[0] == '\0' || live->client.gpu->turn != NULL ||
         shmt_turn_open(uuid, &live->client.gpu->turn, &why) == SHMTUNE_OK)
         return SHMTUNE_OK;
@@ -628,7 +618,7 @@ static enum shmtune_status begin_device(struct live *live,
     if (status != SHMTUNE_OK)
         return status;
     shmt_device_arch_text(&live->target.device, arch);
-    return start_workers(live, SHMT_TARGET_INSPECT, "--arch", arch, err);
+    return start_workers(live, SHMT_TARGET_INSPECT, arch, err);
 }
 
 /* A worker that is started later may find other sources, or another device. */
@@ -739,14 +729,12 @@ static enum shmtune_status start(struct live *live, struct shmt_error *err)
         return status;
     live->shared = options->pool != NULL ? options->pool : live->own;
     if (options->device != NULL)
-        return start_workers(live, SHMT_TARGET_MEASURE, "--device",
-                             options->device, err);
+        return start_workers(live, SHMT_TARGET_MEASURE, NULL, err);
     status = shmt_device_for_arch(options->arch, &live->target.device, err);
     live->target.protocol = "none";
     live->target.name = live->target.device.name;
     return status == SHMTUNE_OK
-               ? start_workers(live, SHMT_TARGET_INSPECT, "--arch",
-                               options->arch, err)
+               ? start_workers(live, SHMT_TARGET_INSPECT, options->arch, err)
                : status;
 }
 

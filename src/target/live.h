@@ -34,6 +34,7 @@ struct shmt_live_options {
     size_t jobs;
     const char *worker;     /* the program; NULL: this one */
     const char *device;     /* "0" or "GPU-...".  NULL: none, only inspect */
+    bool seen;              /* it is a UUID that the driver has shown */
     const char *arch;       /* then: "sm_90"; the device is that of the table
                                of architectures */
     bool warm;              /* measure with the L2 cache left warm */

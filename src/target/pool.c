@@ -21,23 +21,30 @@ struct shmt_pool {
     struct shmt_pool_client *clients;     /* the one that is served next is
                                              the first */
     size_t client_count;
+    size_t commands;                      /* that clients compile by */
     struct pollfd *fds;
     size_t fd_room;
 };
 
 /* -- all workers ---------------------------------------------------------- */
 
-/* The k-th worker, compile workers first; NULL behind the last. */
-static struct shmt_pool_worker *worker_at(const struct shmt_pool *pool,
-                                          size_t k)
-{
-    struct shmt_pool_client *client = pool->clients;
+/* All workers, compile workers first, one at each call; NULL behind the last.
+ * It begins as {0}. */
+struct walk {
+    size_t compilers;
+    struct shmt_pool_client *client;
+};
 
-    if (k < pool->jobs)
-        return &pool->compilers[k];
-    for (k -= pool->jobs; client != NULL && k > 0; k--)
-        client = client->next;
-    return client == NULL ? NULL : &client->measurer;
+static struct shmt_pool_worker *next_worker(const struct shmt_pool *pool,
+                                            struct walk *walk)
+{
+    if (walk->compilers < pool->jobs)
+        return &pool->compilers[walk->compilers++];
+    if (walk->compilers++ == pool->jobs)
+        walk->client = pool->clients;
+    else if (walk->client != NULL)
+        walk->client = walk->client->next;
+    return walk->client == NULL ? NULL : &walk->client->measurer;
 }
 
 static bool is_idle(const struct shmt_pool_worker *worker)
@@ -150,16 +157,7 @@ struct shmt_pool_client *shmt_pool_next_client(struct shmt_pool *pool)
 static bool is_same_command(const struct shmt_pool_client *a,
                             const struct shmt_pool_client *b)
 {
-    const char *const *x = a->argv[SHMT_TARGET_INSPECT];
-    const char *const *y = b->argv[SHMT_TARGET_INSPECT];
-
-    if (a == b || x == NULL || y == NULL)
-        return a == b;
-    while (*x != NULL && *y != NULL && strcmp(*x, *y) == 0) {
-        x++;
-        y++;
-    }
-    return *x == NULL && *y == NULL;
+    return a == b || (a->command != NULL && a->command == b->command);
 }
 
 /* A client beside this one that compiles by the same command. */
@@ -205,26 +203,42 @@ void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
 
 /* -- who gets which compile worker ---------------------------------------- */
 
-static size_t count_commands(const struct shmt_pool *pool)
+/* Counts what each command has.  Machines with several GPUs have hundreds of
+ * clients and workers, and one message wakes all of this: nothing here may look
+ * at each pair of them. */
+static void take_stock(struct shmt_pool *pool)
 {
-    size_t count = 0;
+    struct shmt_pool_client *client;
 
-    for (const struct shmt_pool_client *client = pool->clients; client != NULL;
-         client = client->next) {
-        const struct shmt_pool_client *first = pool->clients;
-        while (!is_same_command(first, client))
-            first = first->next;
-        count += first == client;
+    pool->commands = 0;
+    for (client = pool->clients; client != NULL; client = client->next)
+        if (client->command != NULL)
+            *client->command = (struct shmt_pool_command){0};
+    for (client = pool->clients; client != NULL; client = client->next)
+        if (client->command == NULL || client->command->clients++ == 0)
+            pool->commands++;
+    for (size_t k = 0; k < pool->jobs; k++) {
+        const struct shmt_pool_worker *const worker = &pool->compilers[k];
+        if (worker->client == NULL || worker->client->command == NULL)
+            continue;
+        worker->client->command->bound++;
+        worker->client->command->coming += worker->job == NULL;
     }
-    return count > 0 ? count : 1;
 }
 
 /* The share of a command. */
 static size_t fair(const struct shmt_pool *pool)
 {
-    const size_t share = pool->jobs / count_commands(pool);
+    const size_t share =
+        pool->jobs / (pool->commands > 0 ? pool->commands : 1);
 
     return share > 0 ? share : 1;
+}
+
+/* How many workers run the command of a client. */
+static size_t bound_to(const struct shmt_pool_client *client)
+{
+    return client->command == NULL ? 0 : client->command->bound;
 }
 
 size_t shmt_pool_share(const struct shmt_pool *pool,
@@ -238,38 +252,15 @@ size_t shmt_pool_share(const struct shmt_pool *pool,
     return sharers < 2 ? pool->jobs : (pool->jobs + sharers - 1) / sharers;
 }
 
-/* How many workers run the command of a client, and of those, how many are
- * idle or will be. */
-static size_t count_bound(const struct shmt_pool *pool,
-                          const struct shmt_pool_client *client,
-                          size_t *coming)
-{
-    size_t count = 0;
-
-    *coming = 0;
-    for (size_t k = 0; k < pool->jobs; k++) {
-        const struct shmt_pool_worker *const worker = &pool->compilers[k];
-        if (worker->client == NULL || !is_same_command(worker->client, client))
-            continue;
-        count++;
-        *coming += worker->job == NULL;
-    }
-    return count;
-}
-
 /* Whether the client has jobs that no worker will take at once. */
-static bool is_short(const struct shmt_pool *pool,
-                     const struct shmt_pool_client *client, size_t *bound)
+static bool is_short(const struct shmt_pool_client *client)
 {
     const struct shmt_target_job *job =
         client->pending[SHMT_TARGET_INSPECT].first;
-    size_t coming;
+    size_t coming = client->command == NULL ? 0 : client->command->coming;
 
-    *bound = count_bound(pool, client, &coming);
-    while (job != NULL && coming > 0) {
+    for (; job != NULL && coming > 0; coming--)
         job = job->next;
-        coming--;
-    }
     return job != NULL;
 }
 
@@ -281,19 +272,18 @@ find_needy(const struct shmt_pool *pool, const struct shmt_pool_worker *worker,
 {
     const size_t share = fair(pool);
     const double now_s = shmt_clock_s();
-    size_t own = 0, coming, bound;
+    const size_t own = worker->client == NULL ? 0 : bound_to(worker->client);
 
-    if (worker->client != NULL)
-        own = count_bound(pool, worker->client, &coming);
     for (struct shmt_pool_client *client = pool->clients; client != NULL;
          client = client->next) {
         if (client->failure.status != SHMTUNE_OK ||
             (worker->client != NULL &&
              is_same_command(worker->client, client)) ||
-            !is_short(pool, client, &bound))
+            !is_short(client))
             continue;
-        if (worker->client == NULL || (bound < share && own > share) ||
-            (bound == 0 && now_s - worker->bound_s >= turn_s) ||
+        if (worker->client == NULL ||
+            (bound_to(client) < share && own > share) ||
+            (bound_to(client) == 0 && now_s - worker->bound_s >= turn_s) ||
             (!has_work && now_s - worker->since_s >= idle_s))
             return client;
     }
@@ -304,26 +294,25 @@ find_needy(const struct shmt_pool *pool, const struct shmt_pool_worker *worker,
  * NULL. */
 static bool is_before(const struct shmt_pool_client *client,
                       const struct shmt_pool_client *other,
-                      enum shmt_target_verb verb)
+                      enum shmt_target_verb verb, double now_s)
 {
     return other == NULL ||
            shmt_target_job_is_before(client->pending[verb].first,
-                                     other->pending[verb].first,
-                                     shmt_clock_s());
+                                     other->pending[verb].first, now_s);
 }
 
 /* The client whose job the worker is to have next. */
 static struct shmt_pool_client *
 find_work(const struct shmt_pool *pool, const struct shmt_pool_worker *worker)
 {
+    const double now_s = shmt_clock_s();
     struct shmt_pool_client *found = NULL;
 
     for (struct shmt_pool_client *client = pool->clients; client != NULL;
          client = client->next)
         if (client->pending[worker->verb].first != NULL &&
-            (client == worker->client ||
-             is_same_command(client, worker->client)) &&
-            is_before(client, found, worker->verb))
+            is_same_command(client, worker->client) &&
+            is_before(client, found, worker->verb, now_s))
             found = client;
     return found;
 }
@@ -356,10 +345,13 @@ static enum shmtune_status assign_compiler(struct shmt_pool *pool,
     needy = find_needy(pool, worker, work != NULL);
     if (needy != NULL) {
         bind(worker, needy);
+        take_stock(pool);
         return SHMTUNE_OK;
     }
     if (work == NULL)
         return SHMTUNE_OK;
+    if (work->command != NULL)
+        work->command->coming--;
     /* The others come first the next time. */
     if (work == pool->clients)
         (void)shmt_pool_next_client(pool);
@@ -393,75 +385,93 @@ static bool has_measurement(const struct shmt_pool_client *client)
            client->pending[SHMT_TARGET_MEASURE].first != NULL;
 }
 
-/* Whether another client measures on the GPU of this one. */
-static bool is_taken(const struct shmt_pool *pool,
-                     const struct shmt_pool_client *client)
+/* Marks the GPUs on which a client measures, or is to. */
+static void look_at_gpus(const struct shmt_pool *pool)
 {
-    const struct shmt_pool_client *other = pool->clients;
+    const struct shmt_pool_client *client;
 
-    while (other != NULL && (client->gpu == NULL ||
-                             other->gpu != client->gpu ||
-                             other->measurer.job == NULL))
-        other = other->next;
-    return other != NULL;
+    for (client = pool->clients; client != NULL; client = client->next)
+        if (client->gpu != NULL)
+            client->gpu->refused = client->gpu->taken =
+                client->gpu->wanted = false;
+    for (client = pool->clients; client != NULL; client = client->next) {
+        const bool measures = client->measurer.job != NULL;
+        if (client->gpu == NULL)
+            continue;
+        client->gpu->taken = client->gpu->taken || measures;
+        client->gpu->wanted = client->gpu->wanted || measures ||
+                              has_measurement(client);
+    }
+}
+
+/* Whether a client measures on the GPU of this one. */
+static bool is_taken(const struct shmt_pool_client *client)
+{
+    return client->gpu != NULL && client->gpu->taken;
 }
 
 /* The client that is to measure next; NULL: none, or their GPUs are busy. */
 static struct shmt_pool_client *
 find_measurement(const struct shmt_pool *pool)
 {
+    const double now_s = shmt_clock_s();
     struct shmt_pool_client *found = NULL;
 
     for (struct shmt_pool_client *client = pool->clients; client != NULL;
          client = client->next)
-        if (has_measurement(client) && !is_taken(pool, client) &&
+        if (has_measurement(client) && !is_taken(client) &&
             (client->gpu == NULL || !client->gpu->refused) &&
-            is_before(client, found, SHMT_TARGET_MEASURE))
+            is_before(client, found, SHMT_TARGET_MEASURE, now_s))
             found = client;
     return found;
 }
 
 /* A compile worker may go over to one that is short, though nothing comes of
  * any worker. */
-static bool is_any_short(const struct shmt_pool *pool)
+static bool is_any_short(struct shmt_pool *pool)
 {
     const struct shmt_pool_client *client = pool->clients;
-    size_t bound;
 
-    while (client != NULL && !is_short(pool, client, &bound))
+    take_stock(pool);
+    while (client != NULL && !is_short(client))
         client = client->next;
     return client != NULL && pool->client_count > 1;
-}
-
-/* Whether a client measures on the GPU, or is to. */
-static bool is_wanted(const struct shmt_pool *pool,
-                      const struct shmt_pool_gpu *gpu)
-{
-    const struct shmt_pool_client *client = pool->clients;
-
-    while (client != NULL &&
-           (client->gpu != gpu ||
-            (client->measurer.job == NULL && !has_measurement(client))))
-        client = client->next;
-    return client != NULL;
 }
 
 void shmt_pool_release(const struct shmt_pool *pool,
                        const struct shmt_pool_gpu *gpu)
 {
-    if (gpu != NULL && gpu->turn != NULL && !is_wanted(pool, gpu))
+    if (gpu == NULL || gpu->turn == NULL)
+        return;
+    look_at_gpus(pool);
+    if (!gpu->wanted)
         shmt_turn_give_back(gpu->turn);
 }
 
 /* A GPU on which there is nothing to measure is given back. */
 static void give_back_turns(const struct shmt_pool *pool, double *patience_s)
 {
+    look_at_gpus(pool);
     for (struct shmt_pool_client *client = pool->clients; client != NULL;
          client = client->next) {
-        shmt_pool_release(pool, client->gpu);
-        if (has_measurement(client) && !is_taken(pool, client))
+        if (client->gpu != NULL && client->gpu->turn != NULL &&
+            !client->gpu->wanted)
+            shmt_turn_give_back(client->gpu->turn);
+        if (has_measurement(client) && !is_taken(client))
             *patience_s = fmin(*patience_s, ask_s);
     }
+}
+
+static enum shmtune_status send_measurement(struct shmt_pool_client *client,
+                                            struct shmt_error *err)
+{
+    if (!has_turn(client)) {
+        client->gpu->refused = true;
+        return SHMTUNE_OK;
+    }
+    if (client->gpu != NULL)
+        client->gpu->taken = true;
+    return send(&client->measurer, client, err);
 }
 
 enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,
@@ -470,15 +480,11 @@ enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,
     struct shmt_pool_client *client;
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (client = pool->clients; client != NULL; client = client->next)
-        if (client->gpu != NULL)
-            client->gpu->refused = false;
+    look_at_gpus(pool);
     while (status == SHMTUNE_OK &&
            (client = find_measurement(pool)) != NULL)
-        if (has_turn(client))
-            status = send(&client->measurer, client, err);
-        else
-            client->gpu->refused = true;
+        status = send_measurement(client, err);
+    take_stock(pool);
     for (size_t k = 0; status == SHMTUNE_OK && k < pool->jobs; k++)
         status = assign_compiler(pool, &pool->compilers[k], err);
     return status;
@@ -567,14 +573,14 @@ enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
                                     enum shmt_target_verb verb,
                                     struct shmt_error *err)
 {
-    const size_t share = fair(pool);
-    size_t coming, bound = 0;
+    size_t share, bound;
 
+    take_stock(pool);
+    share = fair(pool);
+    bound = bound_to(client);
     if (verb == SHMT_TARGET_MEASURE) {
         bind(&client->measurer, client);
         step_or_fail(&client->measurer);
-    } else {
-        bound = count_bound(pool, client, &coming);
     }
     for (size_t k = 0; verb == SHMT_TARGET_INSPECT && k < pool->jobs &&
                        bound < share; k++) {
@@ -595,9 +601,10 @@ enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
 static size_t watch_all(const struct shmt_pool *pool, double *patience_s)
 {
     struct shmt_pool_worker *worker;
+    struct walk walk = {0};
     size_t count = 0;
 
-    for (size_t k = 0; (worker = worker_at(pool, k)) != NULL; k++) {
+    while ((worker = next_worker(pool, &walk)) != NULL) {
         struct pollfd *const fds = &pool->fds[count];
         worker->watched = worker->supervisor.worker != NULL;
         if (worker->client != NULL)
@@ -617,8 +624,9 @@ static void serve_all(const struct shmt_pool *pool)
 {
     const struct pollfd *fds = pool->fds;
     struct shmt_pool_worker *worker;
+    struct walk walk = {0};
 
-    for (size_t k = 0; (worker = worker_at(pool, k)) != NULL; k++) {
+    while ((worker = next_worker(pool, &walk)) != NULL) {
         if (!worker->watched)
             continue;
         shmt_worker_serve(worker->supervisor.worker, fds);
@@ -631,6 +639,7 @@ enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
 {
     enum shmtune_status status = shmt_pool_assign(pool, err);
     struct shmt_pool_worker *worker;
+    struct walk walk = {0};
     double patience_s = timeout_s;
     size_t count;
     int found;
@@ -647,7 +656,7 @@ enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
         return shmt_error_system(err, "poll", "workers cannot be waited for");
     if (found > 0)
         serve_all(pool);
-    for (size_t k = 0; (worker = worker_at(pool, k)) != NULL; k++)
+    while ((worker = next_worker(pool, &walk)) != NULL)
         if (worker->client != NULL)
             step_or_fail(worker);
     return SHMTUNE_OK;
@@ -658,10 +667,11 @@ enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
 void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
                       bool kill)
 {
+    struct walk walk = {0}, again = {0};
     struct shmt_pool_worker *worker;
 
     /* All are killed before the first one is waited for. */
-    for (size_t k = 0; (worker = worker_at(pool, k)) != NULL; k++) {
+    while ((worker = next_worker(pool, &walk)) != NULL) {
         if (worker->job == NULL || worker->served != client)
             continue;
         if (!worker->job->cancelled)
@@ -670,7 +680,7 @@ void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
         if (kill && !worker->supervisor.far)
             shmt_worker_kill(worker->supervisor.worker);
     }
-    for (size_t k = 0; kill && (worker = worker_at(pool, k)) != NULL; k++) {
+    while (kill && (worker = next_worker(pool, &again)) != NULL) {
         if (worker->job == NULL || worker->served != client)
             continue;
         shmt_supervisor_restart(&worker->supervisor);

@@ -63,10 +63,20 @@ struct shmt_pool_worker {
 /* A GPU: of the clients that have it, one measures at a time. */
 struct shmt_pool_gpu {
     struct shmt_pool_gpu *next;
-    char name[96];
+    char name[96];                     /* its UUID, where it is known, */
+    char word[96];                     /* and by what it was asked for */
     size_t users;
     struct shmt_turn *turn;            /* among tuners; NULL: always its own */
     bool refused;                      /* another tuner has it */
+    bool taken;                        /* one of its clients measures, */
+    bool wanted;                       /* or has something to measure */
+};
+
+/* A command that compile workers run, and what there is of it; counted anew
+ * before workers are dealt out (pool.c). */
+struct shmt_pool_command {
+    size_t clients, bound;             /* clients, workers that run it */
+    size_t coming;                     /* of those, idle or soon to be */
 };
 
 struct shmt_pool_client {
@@ -74,6 +84,8 @@ struct shmt_pool_client {
     void *owner;
     const struct shmt_pool_calls *calls;
     const char *const *argv[2];        /* by verb; NULL: not yet, or none */
+    struct shmt_pool_command *command; /* one for all clients that compile by
+                                          the same; NULL: none */
     double start_s;                    /* deadline of a start */
     bool far;                          /* its measure worker is a courier */
     bool compiles;                     /* it has asked for that */

@@ -98,21 +98,34 @@ static size_t count_devices(const struct shmt_dealer *dealer, size_t model,
     return count;
 }
 
-/* Runs that begin or search on devices of the model, or on that of a lane. */
-static size_t count_searching(const struct shmt_dealer *dealer, size_t model,
-                              const struct shmt_lane *beside)
+/* Whether a run begins or searches. */
+static bool is_searching(const struct shmt_lane *lane)
+{
+    return lane->state == SHMT_LANE_OPENING ||
+           (lane->state == SHMT_LANE_RUNNING &&
+            !shmt_tune_is_in_finals(lane->run));
+}
+
+/* Runs that do on devices of the model, */
+static size_t count_searching(const struct shmt_dealer *dealer, size_t model)
 {
     size_t count = 0;
 
-    for (size_t k = 0; k < dealer->lane_count; k++) {
-        const struct shmt_lane *const lane = &dealer->lanes[k];
-        count += shmt_lane_model(dealer, lane) == model && lane != beside &&
-                 (beside == NULL ||
-                  shmt_lane_is_beside(dealer, beside, lane)) &&
-                 (lane->state == SHMT_LANE_OPENING ||
-                  (lane->state == SHMT_LANE_RUNNING &&
-                   !shmt_tune_is_in_finals(lane->run)));
-    }
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        count += shmt_lane_model(dealer, &dealer->lanes[k]) == model &&
+                 is_searching(&dealer->lanes[k]);
+    return count;
+}
+
+/* and on the device of a lane, beside it. */
+static size_t count_searching_beside(const struct shmt_dealer *dealer,
+                                     const struct shmt_lane *lane)
+{
+    const struct shmt_lane *const lanes = shmt_lane_first(dealer, lane);
+    size_t count = 0;
+
+    for (size_t k = 0; k < dealer->width; k++)
+        count += &lanes[k] != lane && is_searching(&lanes[k]);
     return count;
 }
 
@@ -142,6 +155,20 @@ choose_kernel(const struct shmt_dealer *dealer, const struct shmt_lane *lane)
     return own != NULL ? own : untouched != NULL ? untouched : first;
 }
 
+/* Whether a problem is left that the lane could have.  Asked for every lane
+ * whenever something happens. */
+static bool has_problem(const struct shmt_dealer *dealer,
+                        const struct shmt_lane *lane)
+{
+    const size_t model = shmt_lane_model(dealer, lane);
+
+    for (size_t k = 0; k < dealer->all->kernel_count; k++)
+        if (dealer->all->kernels[k].model == model &&
+            count_left(dealer, &dealer->all->kernels[k]) > 0)
+            return true;
+    return false;
+}
+
 /* Whether another measure worker may start on the device of the lane. */
 static bool may_start(const struct shmt_dealer *dealer,
                       const struct shmt_lane *lane)
@@ -159,13 +186,16 @@ static bool may_start(const struct shmt_dealer *dealer,
 static bool may_take(const struct shmt_dealer *dealer,
                      const struct shmt_lane *lane)
 {
-    const struct shmt_campaign_kernel *const kernel =
-        choose_kernel(dealer, lane);
+    const struct shmt_campaign_kernel *kernel;
 
-    if (lane->state != SHMT_LANE_FREE || dealer->stopped || kernel == NULL)
+    if (lane->state != SHMT_LANE_FREE || dealer->stopped ||
+        !has_problem(dealer, lane))
         return false;
     if (dealer->width == 1)
         return true;
+    if (count_searching_beside(dealer, lane) >= dealer->all->together)
+        return false;
+    kernel = choose_kernel(dealer, lane);
     if (lane->open != kernel && !may_start(dealer, lane))
         return false;
     for (size_t k = 0; k < dealer->lane_count; k++)
@@ -173,8 +203,7 @@ static bool may_take(const struct shmt_dealer *dealer,
             dealer->lanes[k].open == kernel &&
             shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]))
             return false;
-    return count_searching(dealer, shmt_lane_model(dealer, lane), lane) <
-           dealer->all->together;
+    return true;
 }
 
 /* Another is to have the problem. */
@@ -204,7 +233,7 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
     task->part = weights > 0
                      ? kernel->weight * (double)task->left / weights : 1;
     task->devices = count_devices(dealer, model, NULL);
-    task->together = (task->left + count_searching(dealer, model, NULL) +
+    task->together = (task->left + count_searching(dealer, model) +
                       task->devices - 1) / task->devices;
     if (task->together > dealer->all->together)
         task->together = dealer->width > 1 ? dealer->all->together : 1;
@@ -327,18 +356,6 @@ static void refuse_kernel(struct shmt_dealer *dealer, struct shmt_lane *lane,
     rest->refused = true;
 }
 
-/* Whether a lane beside this one runs, or, if so early, opens its target. */
-static bool is_used(const struct shmt_dealer *dealer,
-                    const struct shmt_lane *lane, bool early)
-{
-    for (size_t k = 0; k < dealer->lane_count; k++)
-        if ((dealer->lanes[k].state == SHMT_LANE_RUNNING ||
-             (early && dealer->lanes[k].state == SHMT_LANE_OPENING)) &&
-            shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]))
-            return true;
-    return false;
-}
-
 /* Whether the device has failed, and not the problem, and another can have
  * its problem, or another lane of the device. */
 static bool can_drop_out(const struct shmt_dealer *dealer,
@@ -347,7 +364,7 @@ static bool can_drop_out(const struct shmt_dealer *dealer,
 {
     return (why->status == SHMTUNE_NO_DEVICE ||
             why->status == SHMTUNE_INTERNAL) &&
-           (is_used(dealer, lane, true) ||
+           (shmt_lane_is_used(dealer, lane, true) ||
             count_devices(dealer, shmt_lane_model(dealer, lane), NULL) > 1);
 }
 
@@ -357,7 +374,7 @@ static void drop_out(struct shmt_dealer *dealer, struct shmt_lane *lane,
 {
     put_back(dealer, lane);
     shmt_campaign_close_target(lane);
-    if (is_used(dealer, lane, true)) {
+    if (shmt_lane_is_used(dealer, lane, true)) {
         lane->state = SHMT_LANE_GONE;
         return;
     }
@@ -562,7 +579,7 @@ static bool has_room(const struct shmt_dealer *dealer, struct shmt_lane *lane)
         if (shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]) &&
             dealer->lanes[k].state == SHMT_LANE_RUNNING)
             sum += dealer->lanes[k].bytes;
-    if (!(most > 0) || sum <= most || !is_used(dealer, lane, false))
+    if (!(most > 0) || sum <= most || !shmt_lane_is_used(dealer, lane, false))
         return true;
     lane->task.since_s = shmt_clock_s();
     return false;
@@ -688,20 +705,20 @@ static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
         (lane->due || wait_left(lane) <= 0 || shmt_tune_has_news(lane->run)))
         advance(dealer, lane);
     if (dealer->all->queued && lane->state == SHMT_LANE_FREE &&
-        !dealer->stopped && choose_kernel(dealer, lane) == NULL &&
+        !dealer->stopped && !has_problem(dealer, lane) &&
         lane->task.target != NULL &&
         !shmt_lane_is_coming(lane))
         take_over(dealer, lane);
     if (can_begin(dealer, lane))
         begin(dealer, lane);
     if (lane->state == SHMT_LANE_FREE && !dealer->stopped &&
-        choose_kernel(dealer, lane) == NULL)
+        !has_problem(dealer, lane))
         shmt_campaign_help(dealer, lane);
     if (lane->state == SHMT_LANE_HELPING)
         shmt_campaign_go_on_helping(dealer, lane);
     if (lane->state == SHMT_LANE_FREE &&
         (dealer->stopped ||
-         (choose_kernel(dealer, lane) == NULL &&
+         (!has_problem(dealer, lane) &&
           !shmt_campaign_is_kept(dealer, lane)) ||
          (dealer->width > 1 && lane->open != NULL &&
           count_left(dealer, lane->open) == 0)))

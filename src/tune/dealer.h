@@ -70,6 +70,27 @@ static inline bool shmt_lane_is_beside(const struct shmt_dealer *dealer,
            shmt_lane_number(dealer, lane) == shmt_lane_number(dealer, other);
 }
 
+/* The first lane of its device, and those beside it. */
+static inline const struct shmt_lane *
+shmt_lane_first(const struct shmt_dealer *dealer, const struct shmt_lane *lane)
+{
+    return &dealer->lanes[shmt_lane_number(dealer, lane) * dealer->width];
+}
+
+/* Whether a lane beside this one runs, or, if so early, opens its target. */
+static inline bool shmt_lane_is_used(const struct shmt_dealer *dealer,
+                                     const struct shmt_lane *lane, bool early)
+{
+    const struct shmt_lane *const lanes = shmt_lane_first(dealer, lane);
+
+    for (size_t k = 0; k < dealer->width; k++)
+        if (&lanes[k] != lane &&
+            (lanes[k].state == SHMT_LANE_RUNNING ||
+             (early && lanes[k].state == SHMT_LANE_OPENING)))
+            return true;
+    return false;
+}
+
 static inline size_t shmt_lane_model(const struct shmt_dealer *dealer,
                               const struct shmt_lane *lane)
 {

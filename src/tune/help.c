@@ -27,12 +27,10 @@ static struct shmt_lane *choose_helped(const struct shmt_dealer *dealer,
 {
     struct shmt_lane *best = NULL;
 
+    if (shmt_lane_is_used(dealer, lane, true))
+        return NULL;
     for (size_t k = 0; k < dealer->lane_count; k++) {
         struct shmt_lane *const other = &dealer->lanes[k];
-        if ((other->state == SHMT_LANE_RUNNING ||
-             other->state == SHMT_LANE_OPENING) &&
-            shmt_lane_is_beside(dealer, lane, other))
-            return NULL;
         if (other->state == SHMT_LANE_RUNNING && other->run != lane->shunned &&
             shmt_lane_model(dealer, other) == shmt_lane_model(dealer, lane) &&
             shmt_tune_wants_help(other->run) &&

@@ -2,12 +2,14 @@
 """Tune one of our kernels exhaustively with Kernel Tuner, on the same GPU.
 
     kernel_tuner_rate.py SPEC.yaml [--size rows=8192,cols=8192] [--seconds 60]
+                         [--gpus 4]
 
 Reads the spec (PyYAML), gives Kernel Tuner the same parameters, constraints,
 source, problem and oracle, and prints the candidates per second that it
 compiled, verified and timed, failures included.  The search stops after
 --seconds, so that the rate is that of a steady run; the space is walked in
-random order, as ours is.
+random order, as ours is.  With --gpus it is Kernel Tuner's way of using several
+GPUs, Ray (which has to be installed), also for one.
 """
 import argparse
 import math
@@ -77,12 +79,29 @@ def cupy_that_fits():
     return cupy
 
 
+class Objective(list):
+    """Kernel Tuner 1.5.0 looks its list of objectives up in a dict where it
+    runs in parallel."""
+
+    def __hash__(self):
+        return hash(tuple(self))
+
+
+def start_ray(gpus):
+    """Before Kernel Tuner would: its processes are to have the same CuPy."""
+    import ray
+    ray.init(num_gpus=gpus, include_dashboard=False, log_to_driver=False,
+             runtime_env={"worker_process_setup_hook": cupy_that_fits,
+                          "env_vars": {"CUPY_CACHE_IN_MEMORY": "1"}})
+
+
 def main():
     import kernel_tuner
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("spec")
     parser.add_argument("--size", default="")
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--gpus", type=int, default=0, help="through Ray")
     options = parser.parse_args()
     with open(options.spec) as file:
         spec = yaml.safe_load(file)
@@ -148,6 +167,8 @@ def main():
     constraints = [c for c in constraints      # not those of numbers alone
                    if any(re.search(rf"\b{n}\b", c) for n in parameters)]
 
+    if options.gpus:
+        start_ray(options.gpus)
     started = time.perf_counter()
     results, environment = kernel_tuner.tune_kernel(
         launch["entry"], source,
@@ -159,13 +180,16 @@ def main():
         smem_args={"size": lambda c: int(evaluate(
             launch.get("shared_dynamic", 0), values_of(c)))},
         iterations=7, quiet=True, verbose=False,
+        **({"parallel": options.gpus, "objective": Objective(["time"]),
+            "objective_higher_is_better": [False]} if options.gpus else {}),
         strategy="random_sample",
         strategy_options={"fraction": 1.0, "time_limit": options.seconds})
     elapsed = time.perf_counter() - started
     good = [r for r in results if isinstance(r["time"], (int, float))]
     best = min((r["time"] for r in good), default=math.nan)
     print(f"kernel_tuner {kernel_tuner.__version__ if hasattr(kernel_tuner, '__version__') else ''}"
-          f" {spec['name']} {size}: {len(results)} candidates in "
+          f" {spec['name']} {size}"
+          f"{f', {options.gpus} GPUs' if options.gpus else ''}: {len(results)} candidates in "
           f"{elapsed:.1f} s, {len(results) / elapsed:.2f} candidates/s, "
           f"{len(good)} verified, best {best * 1000:.2f} us")
 

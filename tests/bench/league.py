@@ -19,6 +19,8 @@ start counts.  Kernel Tuner has --cut seconds, after which a run is more; its
 inputs and expected results are made before its clock starts.  Its strategy
 is the one of its own that did best on recordings (docs/performance.md), its
 backend CuPy, which compiles with NVRTC in the process, and is the fastest.
+Its modules are imported before its clock starts, too: they import PyTorch,
+where there is one.
 A candidate that is wrong, or does not compile, would end its run by an
 exception: here it is one that failed, and the run goes on, as long as the
 device answers.  Each of several devices has its share of the processors.
@@ -171,17 +173,21 @@ def run_kernel_tuner(options, kernel, seed, device, raw):
     for path in (cache, ready):
         if os.path.exists(path):
             os.remove(path)
+    own = tempfile.mkdtemp(dir=options.out)     # the sources of what failed
     begun = now()
     child = subprocess.Popen(
-        [sys.executable, os.path.abspath(__file__), options.build, kernel.path,
-         "--out", options.out, "--child", data, cache, ready, str(seed),
+        [sys.executable, os.path.abspath(__file__),
+         *map(os.path.abspath, (options.build, kernel.path)), "--out",
+         os.path.abspath(options.out), "--child",
+         *map(os.path.abspath, (data, cache, ready)), str(seed),
          "--cut", str(options.cut), "--strategy", options.strategy,
          "--backend", options.backend],
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": device},
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": device}, cwd=own,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         start_new_session=True)
     errors = errors_of(child, ready, options.cut + 20)
     took = (now() - begun).total_seconds()
+    shutil.rmtree(own)
     prepared = load(ready)["seconds"] if os.path.exists(ready) else 0
     tried = []
     entries = read_cache(cache)
@@ -224,6 +230,7 @@ def be_kernel_tuner(options, kernel):
     data, cache, ready, seed = options.child
     import numpy
     begun = time.monotonic()
+    import kernel_tuner                                           # noqa: F401
     held, right = for_kernel_tuner(kernel, data)
     keep(ready, {"seconds": time.monotonic() - begun})
     go_on_after_failures()
@@ -298,6 +305,14 @@ def on_each(options, work):
         thread.join()
 
 
+def result_of(run, device):
+    """What beside.py refuses with sys.exit is a run that failed."""
+    try:
+        return run(device)
+    except SystemExit as error:
+        return {"failed": str(error), "took_s": 0, "tried": 0, "leaders": []}
+
+
 def run_all(options, kernels, until):
     """How many are left; one that failed is tried again the next time."""
     waiting = [job for job in jobs_of(options, kernels)
@@ -314,7 +329,7 @@ def run_all(options, kernels, until):
                 waiting.remove(job)
             os.makedirs(os.path.dirname(job[1]), exist_ok=True)
             found = {"began": now().isoformat(), "cut_s": options.cut,
-                     "device": device, **job[2](device)}
+                     "device": device, **result_of(job[2], device)}
             keep(job[1], found)
             print(f"{os.path.basename(job[1])[:-5]}: {found['tried']} tried "
                   f"in {found['took_s']:.1f} s"
@@ -407,7 +422,11 @@ def judge_all(options, kernels, until):
                     return
                 kernel = waiting.pop(0)
             runs = runs_of(options, kernel)
-            times = judged(options, kernel, runs, until, device)
+            try:
+                times = judged(options, kernel, runs, until, device)
+            except SystemExit as error:
+                print(f"{kernel.name}: not judged: {error}", flush=True)
+                times = None
             if times is not None:
                 found[kernel.name] = rows_of(kernel, runs, times)
 

@@ -39,6 +39,9 @@ run toy $sizes --budget 5 --device "0,GPU-000000A2"
 check "two, by number and the beginning of a UUID" all 'exits 0' \
     '[ "$(measured 0)" -gt 0 ]' '[ "$(measured 2)" -gt 0 ]' \
     'err_has "on $uuid0"' 'err_has "on $uuid2"'
+check "their drivers look for no other" all 'grep -q "^alone $uuid0$" log' \
+    'grep -q "^alone $uuid2$" log' \
+    '[ "$(grep -c ^alone log)" -eq "$(grep -c "^alone GPU" log)" ]'
 for words in 0,9 0,GPU-ffff; do
     run toy --size n=4096 --device "$words"
     check "$words: which there are" all 'exits 6' \

@@ -22,7 +22,8 @@
  * FAKE_WORKER_COMPILE_MS=N   and so long for each compilation
  * FAKE_WORKER_REFERENCE=bad  has no reference
  * FAKE_WORKER_LOG=FILE       appends a line for each request it begins, and
- *                            the number of its device, where there are several
+ *                            the number of its device, where there are several;
+ *                            "alone DEVICE" when it starts to see that alone
  * FAKE_WORKER_DEVICES=A,B    devices by name, with UUIDs; `--device` is a
  *                            number or the beginning of a UUID
  * FAKE_WORKER_FACTORS=1,1.5  what each takes longer
@@ -178,6 +179,21 @@ static void log_word(const char *word)
         perror(path);
     if (fd >= 0)
         close(fd);
+}
+
+static bool is_alone(int argc, char **argv)
+{
+    while (argc > 0 && strcmp(argv[argc - 1], "--alone") != 0)
+        argc--;
+    return argc > 0;
+}
+
+static void log_alone(const struct fake *fake)
+{
+    char line[128];
+
+    snprintf(line, sizeof line, "alone %.96s\n", fake->device);
+    log_word(line);
 }
 
 static void be_late(const struct fake *fake)
@@ -621,6 +637,8 @@ int main(int argc, char **argv)
             fake.device = argv[k + 1];
     }
     begin_badly();
+    if (fake.device != NULL && is_alone(argc, argv))
+        log_alone(&fake);
     if (fake.device != NULL)
         find(&fake);
     wear_out(&fake, false);

@@ -25,6 +25,9 @@ from kernel_tuner_rate import (TYPES, cupy_that_fits, defines, evaluate,
                                put_numbers, words_of)             # noqa: E402
 
 
+SOME = 24       # configurations that one expression names: it has a limit
+
+
 class Kernel:
     """One spec, at its first size, as Kernel Tuner takes it."""
 
@@ -246,15 +249,19 @@ def exactly(configuration):
 def measure_together(options, kernel, configurations, out):
     """The result of each, all measured by one run."""
     spec = dict(kernel.spec)
+    texts = [exactly(c) for c in configurations]
+    some = {f"beside_{k}": " or ".join(texts[k:k + SOME])
+            for k in range(0, len(texts), SOME)}
+    spec["derived"] = {**spec.get("derived", {}), **some}
     spec["constraints"] = list(spec.get("constraints", [])) + [
-        " or ".join(exactly(c) for c in configurations)]
+        " or ".join(some)]
     spec.pop("sizes", None)
     with tempfile.NamedTemporaryFile("w", suffix=".yaml", dir=kernel.folder,
                                      prefix=".beside-") as file:
         yaml.safe_dump(spec, file, sort_keys=False, width=1 << 20)
         file.flush()
         tune(options, file.name, kernel.size_option(), out, "--strategy",
-             "exhaustive")
+             "exhaustive", "--compile-timeout", "120")
     with open(glob.glob(os.path.join(out, "*", "*.journal"))[0]) as file:
         records = yaml.safe_load(file)["records"]
     found = {exactly({k: one["config"][k] for k in kernel.default}): one
