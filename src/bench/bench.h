@@ -92,4 +92,34 @@ enum shmtune_status shmt_bench_rerun(struct shmt_bench *bench,
 /* Whether the CUDA context is broken: the process then has to end. */
 bool shmt_bench_context_lost(const struct shmt_bench *bench);
 
+/* -- group.c: a bench for each of the problems that are measured in turn -- */
+
+struct shmt_bench_group;
+
+enum shmtune_status
+shmt_bench_group_open(const struct shmt_kernel *kernel,
+                      const struct shmt_bench_options *options,
+                      struct shmt_bench_group **out, struct shmt_error *err);
+void shmt_bench_group_close(struct shmt_bench_group *group);
+
+/* One of them, which says what all of them do of device and protocol. */
+const struct shmt_bench *
+shmt_bench_group_first(const struct shmt_bench_group *group);
+
+/* As of the bench that has the problem, or will have it from now on. */
+enum shmtune_status
+shmt_bench_group_measure(struct shmt_bench_group *group,
+                         const struct shmt_bench_request *request,
+                         struct shmt_result *result,
+                         struct shmt_bench_note *note, struct shmt_error *err);
+enum shmtune_status
+shmt_bench_group_rerun(struct shmt_bench_group *group,
+                       const struct shmt_bench_request *request,
+                       size_t poisoned, struct shmt_result *result,
+                       struct shmt_rerun *out, struct shmt_error *err);
+/* Frees what a problem takes. */
+void shmt_bench_group_forget(struct shmt_bench_group *group,
+                             const int64_t *problem);
+bool shmt_bench_group_lost(const struct shmt_bench_group *group);
+
 #endif

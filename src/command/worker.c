@@ -45,6 +45,7 @@ static const char help[] =
     "  {verb: profile, tag: 3, size: {rows: 64}, config: {TILE: 32}}\n"
     "  {verb: rerun, tag: 4, size: {rows: 64}, config: {TILE: 32},\n"
     "   poison: y}\n"
+    "  {verb: forget, tag: 0, size: {rows: 64}, config: {TILE: 32}}\n"
     "\n"
     "  --spec FILE      the kernel\n"
     "  --images DIR     folder of binaries, made when it is absent\n"
@@ -72,7 +73,8 @@ static const char help[] =
     "cuProfilerStart and cuProfilerStop: start the worker through\n"
     "ncu --profile-from-start off (shmtune explain does). rerun compares what\n"
     "a launch leaves with what files expect, and whether it is the same with\n"
-    "other old contents in an in-out (shmtune capture does).\n"
+    "other old contents in an in-out (shmtune capture does). forget frees the\n"
+    "memory of a problem, and has no answer.\n"
     "\n"
     "examples:\n"
     "  printf '%s\\n' '{verb: inspect, tag: 1, config: {TILE: 32}}' |\n"
@@ -89,7 +91,7 @@ struct worker {
     struct shmt_nvrtc_once once;
     int compiler_version;
     bool for_library;              /* binaries are named as the library does */
-    struct shmt_bench *bench;      /* NULL without a device */
+    struct shmt_bench_group *benches;   /* NULL without a device */
     const char *device;            /* as it was asked for */
     const char *images;
     char arch[16];
@@ -142,19 +144,24 @@ static enum shmtune_status send(const struct worker *worker,
     return status;
 }
 
+static const struct shmt_bench *first_bench(const struct worker *worker)
+{
+    return shmt_bench_group_first(worker->benches);
+}
+
 static enum shmtune_status say_hello(const struct worker *worker,
                                      struct shmt_error *err)
 {
     struct shmt_wire_reply hello = {
         .kind = SHMT_WIRE_HELLO, .nvrtc_version = worker->compiler_version,
-        .has_device = worker->bench != NULL};
+        .has_device = worker->benches != NULL};
 
     memcpy(hello.arch, worker->arch, sizeof hello.arch);
     memcpy(hello.digest, worker->kernel->digest, sizeof hello.digest);
-    if (worker->bench != NULL) {
+    if (worker->benches != NULL) {
         snprintf(hello.protocol, sizeof hello.protocol, "%s",
-                 shmt_bench_protocol(worker->bench));
-        hello.device = *shmt_bench_device(worker->bench);
+                 shmt_bench_protocol(first_bench(worker)));
+        hello.device = *shmt_bench_device(first_bench(worker));
         name_device(worker->device, &hello.device);
     }
     return send(worker, &hello, err);
@@ -194,11 +201,11 @@ do_measure(const struct worker *worker,
         .profile = request->verb == SHMT_TARGET_PROFILE,
     };
 
-    if (worker->bench == NULL)
+    if (worker->benches == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "this worker "
                               "has no device; start it with --device");
-    status = shmt_bench_measure(worker->bench, &wanted, &out->result, &note,
-                                err);
+    status = shmt_bench_group_measure(worker->benches, &wanted, &out->result,
+                                      &note, err);
     snprintf(out->note, sizeof out->note, "%s", note.text);
     out->computed_blocks = note.computed_blocks;
     return status;
@@ -217,11 +224,11 @@ do_rerun(const struct worker *worker,
             : (size_t)(request->poison - worker->kernel->arguments);
     enum shmtune_status status;
 
-    if (worker->bench == NULL)
+    if (worker->benches == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "this worker "
                               "has no device; start it with --device");
-    status = shmt_bench_rerun(worker->bench, &wanted, poisoned, &out->result,
-                              found, err);
+    status = shmt_bench_group_rerun(worker->benches, &wanted, poisoned,
+                                    &out->result, found, err);
     if (status == SHMTUNE_OK && out->result.verdict == SHMT_VERDICT_OK)
         out->rerun = found;
     return status;
@@ -244,6 +251,11 @@ static enum shmtune_status answer(struct worker *worker,
         status = shmt_wire_read_request(worker->kernel, line, size,
                                         &request, &reply.error);
     reply.tag = request.tag;
+    if (status == SHMTUNE_OK && request.verb == SHMT_TARGET_FORGET) {
+        if (worker->benches != NULL)
+            shmt_bench_group_forget(worker->benches, request.problem);
+        return SHMTUNE_OK;
+    }
     if (status == SHMTUNE_OK && request.verb == SHMT_TARGET_INSPECT)
         status = do_inspect(worker, &request, &reply.result, &reply.error);
     else if (status == SHMTUNE_OK && request.verb == SHMT_TARGET_RERUN)
@@ -288,7 +300,7 @@ static enum shmtune_status serve(struct worker *worker,
     while (status == SHMTUNE_OK && next_line(line, &size)) {
         if (size > SHMT_WIRE_LONGEST || strspn(line, " \t\r") < size)
             status = answer(worker, line, size, err);
-        if (worker->bench != NULL && shmt_bench_context_lost(worker->bench))
+        if (worker->benches != NULL && shmt_bench_group_lost(worker->benches))
             break;
     }
     if (status == SHMTUNE_OK && ferror(stdin))
@@ -340,10 +352,10 @@ static enum shmtune_status open_device(struct worker *worker,
         status = shmt_driver_find_device(options.driver, word,
                                          &options.ordinal, err);
     if (status == SHMTUNE_OK)
-        status = shmt_bench_open(worker->kernel, &options, &worker->bench,
-                                 err);
+        status = shmt_bench_group_open(worker->kernel, &options,
+                                       &worker->benches, err);
     if (status == SHMTUNE_OK)
-        shmt_device_target(shmt_bench_device(worker->bench),
+        shmt_device_target(shmt_bench_device(first_bench(worker)),
                            worker->kernel->features, worker->arch);
     return status;
 }
@@ -416,7 +428,7 @@ static enum shmtune_status open_compiler(struct worker *worker, bool measures,
 static void close_worker(struct worker *worker)
 {
     shmt_nvrtc_once_end(&worker->once);
-    shmt_bench_close(worker->bench);
+    shmt_bench_group_close(worker->benches);
     shmt_kernel_free(worker->kernel);
     shmt_arena_free(worker->arena);
     if (worker->replies != NULL)

@@ -29,6 +29,7 @@ struct live {
     struct shmt_live_pool *own;     /* or NULL: not its own */
     struct shmt_pool_client client;
     bool ready;                     /* the first hello is there */
+    bool begun;                     /* `problem` is one */
     const char *own_path;           /* of this program, if it is needed */
     char protocol[32];
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
@@ -241,12 +242,29 @@ static void forget_binary(struct shmt_pool_client *client,
 
 /* -- the target ---------------------------------------------------------- */
 
+/* The measure worker need not keep the problem any longer. */
+static void forget_problem(struct live *live)
+{
+    struct shmt_wire_request message = {.verb = SHMT_TARGET_FORGET};
+    struct shmt_text line = {0};
+
+    if (!live->begun)
+        return;
+    memcpy(message.problem, live->problem, sizeof message.problem);
+    shmt_wire_write_request(live->target.kernel, &message, &line);
+    if (!line.failed)
+        shmt_pool_note(&live->client, line.data);
+    shmt_text_free(&line);
+}
+
 static enum shmtune_status live_begin(struct shmt_target *target,
                                       const int64_t *problem,
                                       struct shmt_error *err)
 {
     struct live *const live = live_of(target);
     (void)err;
+    forget_problem(live);
+    live->begun = true;
     for (size_t k = 0; k < target->kernel->dimension_count; k++)
         live->problem[k] = problem[k];
     live->client.compiles = false;
@@ -260,16 +278,16 @@ static void live_set_longest(struct shmt_target *target, double longest_s)
     live_of(target)->expected_s = longest_s;
 }
 
+/* If the sources have changed, the old worker is kept: it still has the sources
+ * that the candidates were compiled from. */
 static void live_restart(struct shmt_target *target)
 {
-    struct shmt_supervisor *const measurer =
-        &live_of(target)->client.measurer.supervisor;
+    struct live *const live = live_of(target);
 
-    /* If the sources have changed, the old worker is kept: it still has the
-     * sources that the candidates were compiled from. */
-    if (shmt_kernel_is_unchanged(target->kernel) &&
-        measurer->state == SHMT_SUPERVISOR_IDLE)
-        shmt_supervisor_restart(measurer);
+    if (!shmt_kernel_is_unchanged(target->kernel))
+        return;
+    forget_problem(live);
+    shmt_pool_restart(pool_of(live), &live->client);
 }
 
 static enum shmtune_status make_job(struct live *live,
@@ -496,6 +514,7 @@ static void live_close(struct shmt_target *target)
 
     if (live->shared != NULL) {
         live_cancel(target);
+        forget_problem(live);
         shmt_pool_remove(pool_of(live), &live->client);
         shmt_live_pool_leave(live->shared, live->client.gpu);
     }
@@ -512,38 +531,30 @@ static const struct shmt_target_operations operations = {
 
 /* -- hellos --------------------------------------------------------------- */
 
-/* The command of workers that compile for `arch` or, if that is NULL, measure;
- * NULL: no memory. */
-static const char *const *make_command(const struct live *live,
-                                       const char *arch)
+/* Starts workers that compile for `arch` or, if that is NULL, measure, without
+ * waiting for their hellos; requests are queued meanwhile. */
+static enum shmtune_status start_workers(struct live *live, const char *arch,
+                                         struct shmt_error *err)
 {
+    const enum shmt_target_verb verb =
+        arch == NULL ? SHMT_TARGET_MEASURE : SHMT_TARGET_INSPECT;
     const struct shmt_target_words words = {
         .spec = live->target.kernel->path, .images = live->shared->images,
         .own_path = live->own_path, .arch = arch,
         .uuid = live->options.on != NULL || arch != NULL ? NULL
                 : live->options.seen ? live->options.device
                 : shmt_live_pool_uuid(live->shared, live->options.device)};
+    const char *const *const argv =
+        shmt_target_command(live->arena, &live->options, &words);
 
-    return shmt_target_command(live->arena, &live->options, &words);
-}
-
-/* Starts workers without waiting for their hellos; requests are queued
- * meanwhile. */
-static enum shmtune_status start_workers(struct live *live,
-                                         enum shmt_target_verb verb,
-                                         const char *arch,
-                                         struct shmt_error *err)
-{
-    live->client.argv[verb] = make_command(live, arch);
-    if (live->client.argv[verb] != NULL && verb == SHMT_TARGET_INSPECT)
-        live->compiled = shmt_live_pool_compiled(live->shared,
-                                                 live->client.argv[verb]);
+    if (argv != NULL && arch != NULL)
+        live->compiled = shmt_live_pool_compiled(live->shared, argv);
+    if (argv == NULL || (arch != NULL && live->compiled == NULL))
+        return shmt_error_memory(err);
+    live->client.argv[verb] = argv;
     if (live->compiled != NULL)
         live->client.command = &live->compiled->workers;
-    return live->client.argv[verb] == NULL ||
-                   (verb == SHMT_TARGET_INSPECT && live->compiled == NULL)
-               ? shmt_error_memory(err)
-               : shmt_pool_start(pool_of(live), &live->client, verb, err);
+    return shmt_pool_start(pool_of(live), &live->client, verb, err);
 }
 
 /* -- turns ---------------------------------------------------------------- */
@@ -618,7 +629,7 @@ static enum shmtune_status begin_device(struct live *live,
     if (status != SHMTUNE_OK)
         return status;
     shmt_device_arch_text(&live->target.device, arch);
-    return start_workers(live, SHMT_TARGET_INSPECT, arch, err);
+    return start_workers(live, arch, err);
 }
 
 /* A worker that is started later may find other sources, or another device. */
@@ -729,12 +740,12 @@ static enum shmtune_status start(struct live *live, struct shmt_error *err)
         return status;
     live->shared = options->pool != NULL ? options->pool : live->own;
     if (options->device != NULL)
-        return start_workers(live, SHMT_TARGET_MEASURE, NULL, err);
+        return start_workers(live, NULL, err);
     status = shmt_device_for_arch(options->arch, &live->target.device, err);
     live->target.protocol = "none";
     live->target.name = live->target.device.name;
     return status == SHMTUNE_OK
-               ? start_workers(live, SHMT_TARGET_INSPECT, options->arch, err)
+               ? start_workers(live, options->arch, err)
                : status;
 }
 

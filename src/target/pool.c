@@ -3,7 +3,7 @@
  * pool: see pool.h.  It has the one poll over all workers; supervisor.c has the
  * state of each.
  */
-#include "target/pool.h"
+#include "target/pool_state.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,28 +11,13 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* An idle compile worker goes to another command after so long without work,
- * and one that is busy all the time after so long when that has none. */
-static const double idle_s = 0.3, turn_s = 1;
-
-struct shmt_pool {
-    size_t jobs;
-    struct shmt_pool_worker *compilers;   /* [jobs] */
-    struct shmt_pool_client *clients;     /* the one that is served next is
-                                             the first */
-    size_t client_count;
-    size_t commands;                      /* that clients compile by */
-    struct pollfd *fds;
-    size_t fd_room;
-};
-
 /* -- all workers ---------------------------------------------------------- */
 
 /* All workers, compile workers first, one at each call; NULL behind the last.
  * It begins as {0}. */
 struct walk {
     size_t compilers;
-    struct shmt_pool_client *client;
+    struct shmt_pool_measurer *measurer;
 };
 
 static struct shmt_pool_worker *next_worker(const struct shmt_pool *pool,
@@ -41,21 +26,14 @@ static struct shmt_pool_worker *next_worker(const struct shmt_pool *pool,
     if (walk->compilers < pool->jobs)
         return &pool->compilers[walk->compilers++];
     if (walk->compilers++ == pool->jobs)
-        walk->client = pool->clients;
-    else if (walk->client != NULL)
-        walk->client = walk->client->next;
-    return walk->client == NULL ? NULL : &walk->client->measurer;
-}
-
-static bool is_idle(const struct shmt_pool_worker *worker)
-{
-    return worker->client != NULL &&
-           worker->supervisor.state == SHMT_SUPERVISOR_IDLE &&
-           !shmt_worker_ending(worker->supervisor.worker);
+        walk->measurer = pool->measurers;
+    else if (walk->measurer != NULL)
+        walk->measurer = walk->measurer->next;
+    return walk->measurer == NULL ? NULL : &walk->measurer->worker;
 }
 
 /* The worker runs the command of the client from now on. */
-static void bind(struct shmt_pool_worker *worker,
+void shmt_pool_bind(struct shmt_pool_worker *worker,
                  struct shmt_pool_client *client)
 {
     const bool measures = worker->verb == SHMT_TARGET_MEASURE;
@@ -132,7 +110,6 @@ enum shmtune_status shmt_pool_add(struct shmt_pool *pool,
     if (!shmt_array_reserve(&pool->fds, &pool->fd_room,
                             workers * SHMT_WORKER_FDS, sizeof *pool->fds))
         return shmt_error_memory(err);
-    client->measurer.verb = SHMT_TARGET_MEASURE;
     client->next = pool->clients;
     pool->clients = client;
     pool->client_count++;
@@ -154,11 +131,101 @@ struct shmt_pool_client *shmt_pool_next_client(struct shmt_pool *pool)
     return first;
 }
 
-static bool is_same_command(const struct shmt_pool_client *a,
-                            const struct shmt_pool_client *b)
+/* -- measure workers ------------------------------------------------------ */
+
+static bool are_same_words(const char *const *x, const char *const *y)
 {
-    return a == b || (a->command != NULL && a->command == b->command);
+    while (*x != NULL && *y != NULL && strcmp(*x, *y) == 0) {
+        x++;
+        y++;
+    }
+    return *x == NULL && *y == NULL;
 }
+
+/* One that measures by the command of the client, and for others, too. */
+static struct shmt_pool_measurer *
+find_measurer(const struct shmt_pool *pool,
+              const struct shmt_pool_client *client)
+{
+    struct shmt_pool_measurer *one = client->far ? NULL : pool->measurers;
+
+    while (one != NULL &&
+           (one->alone || one->worker.client == NULL ||
+            !are_same_words(one->worker.client->argv[SHMT_TARGET_MEASURE],
+                            client->argv[SHMT_TARGET_MEASURE])))
+        one = one->next;
+    return one;
+}
+
+static enum shmtune_status take_measurer(struct shmt_pool *pool,
+                                         struct shmt_pool_client *client,
+                                         bool alone, struct shmt_error *err)
+{
+    struct shmt_pool_measurer *one =
+        alone ? NULL : find_measurer(pool, client);
+
+    if (one == NULL) {
+        one = calloc(1, sizeof *one);
+        if (one == NULL)
+            return shmt_error_memory(err);
+        one->alone = alone;
+        one->worker.verb = SHMT_TARGET_MEASURE;
+        one->next = pool->measurers;
+        pool->measurers = one;
+        shmt_pool_bind(&one->worker, client);
+    }
+    one->users++;
+    client->measurer = one;
+    return SHMTUNE_OK;
+}
+
+static void free_measurer(struct shmt_pool *pool,
+                          struct shmt_pool_measurer *one)
+{
+    struct shmt_pool_measurer **at = &pool->measurers;
+
+    unbind(&one->worker);
+    shmt_target_job_free(one->worker.job);
+    while (*at != one)
+        at = &(*at)->next;
+    *at = one->next;
+    shmt_text_free(&one->notes);
+    free(one);
+}
+
+/* It ends with the last of its clients; until then another stands for the one
+ * whose command, in that one's memory, it runs. */
+static void leave_measurer(struct shmt_pool *pool,
+                           struct shmt_pool_client *client)
+{
+    struct shmt_pool_measurer *const one = client->measurer;
+    struct shmt_pool_client *heir = pool->clients;
+
+    if (one == NULL)
+        return;
+    client->measurer = NULL;
+    if (--one->users == 0) {
+        free_measurer(pool, one);
+        return;
+    }
+    if (one->worker.served == client)
+        one->worker.served = NULL;
+    if (one->worker.client != client)
+        return;
+    while (heir->measurer != one)
+        heir = heir->next;
+    one->worker.client = heir;
+    one->worker.supervisor.argv = heir->argv[SHMT_TARGET_MEASURE];
+}
+
+/* Whether others would miss the worker. */
+static bool is_shared(const struct shmt_pool_worker *worker)
+{
+    return worker->verb == SHMT_TARGET_MEASURE && worker->client != NULL &&
+           worker->client->measurer->users > 1;
+}
+
+/* -- clients that leave --------------------------------------------------- */
 
 /* A client beside this one that compiles by the same command. */
 static struct shmt_pool_client *
@@ -167,7 +234,7 @@ find_other(const struct shmt_pool *pool, const struct shmt_pool_client *client)
     struct shmt_pool_client *other = pool->clients;
 
     while (other != NULL &&
-           (other == client || !is_same_command(other, client)))
+           (other == client || !shmt_pool_is_same_command(other, client)))
         other = other->next;
     return other;
 }
@@ -190,7 +257,7 @@ void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
             worker->supervisor.argv = heir->argv[SHMT_TARGET_INSPECT];
         }
     }
-    unbind(&client->measurer);
+    leave_measurer(pool, client);
     shmt_target_queue_clear(&client->pending[SHMT_TARGET_INSPECT]);
     shmt_target_queue_clear(&client->pending[SHMT_TARGET_MEASURE]);
     while (*at != NULL && *at != client)
@@ -199,295 +266,6 @@ void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
         *at = client->next;
         pool->client_count--;
     }
-}
-
-/* -- who gets which compile worker ---------------------------------------- */
-
-/* Counts what each command has.  Machines with several GPUs have hundreds of
- * clients and workers, and one message wakes all of this: nothing here may look
- * at each pair of them. */
-static void take_stock(struct shmt_pool *pool)
-{
-    struct shmt_pool_client *client;
-
-    pool->commands = 0;
-    for (client = pool->clients; client != NULL; client = client->next)
-        if (client->command != NULL)
-            *client->command = (struct shmt_pool_command){0};
-    for (client = pool->clients; client != NULL; client = client->next)
-        if (client->command == NULL || client->command->clients++ == 0)
-            pool->commands++;
-    for (size_t k = 0; k < pool->jobs; k++) {
-        const struct shmt_pool_worker *const worker = &pool->compilers[k];
-        if (worker->client == NULL || worker->client->command == NULL)
-            continue;
-        worker->client->command->bound++;
-        worker->client->command->coming += worker->job == NULL;
-    }
-}
-
-/* The share of a command. */
-static size_t fair(const struct shmt_pool *pool)
-{
-    const size_t share =
-        pool->jobs / (pool->commands > 0 ? pool->commands : 1);
-
-    return share > 0 ? share : 1;
-}
-
-/* How many workers run the command of a client. */
-static size_t bound_to(const struct shmt_pool_client *client)
-{
-    return client->command == NULL ? 0 : client->command->bound;
-}
-
-size_t shmt_pool_share(const struct shmt_pool *pool,
-                       const struct shmt_pool_client *client)
-{
-    size_t sharers = 0;
-
-    for (const struct shmt_pool_client *other = pool->clients; other != NULL;
-         other = other->next)
-        sharers += other->compiles || other == client;
-    return sharers < 2 ? pool->jobs : (pool->jobs + sharers - 1) / sharers;
-}
-
-/* Whether the client has jobs that no worker will take at once. */
-static bool is_short(const struct shmt_pool_client *client)
-{
-    const struct shmt_target_job *job =
-        client->pending[SHMT_TARGET_INSPECT].first;
-    size_t coming = client->command == NULL ? 0 : client->command->coming;
-
-    for (; job != NULL && coming > 0; coming--)
-        job = job->next;
-    return job != NULL;
-}
-
-/* The client that this idle worker, or one without a command, should go over
- * to; NULL: it stays. */
-static struct shmt_pool_client *
-find_needy(const struct shmt_pool *pool, const struct shmt_pool_worker *worker,
-           bool has_work)
-{
-    const size_t share = fair(pool);
-    const double now_s = shmt_clock_s();
-    const size_t own = worker->client == NULL ? 0 : bound_to(worker->client);
-
-    for (struct shmt_pool_client *client = pool->clients; client != NULL;
-         client = client->next) {
-        if (client->failure.status != SHMTUNE_OK ||
-            (worker->client != NULL &&
-             is_same_command(worker->client, client)) ||
-            !is_short(client))
-            continue;
-        if (worker->client == NULL ||
-            (bound_to(client) < share && own > share) ||
-            (bound_to(client) == 0 && now_s - worker->bound_s >= turn_s) ||
-            (!has_work && now_s - worker->since_s >= idle_s))
-            return client;
-    }
-    return NULL;
-}
-
-/* Whether a job of the client goes before one of the other, which may be
- * NULL. */
-static bool is_before(const struct shmt_pool_client *client,
-                      const struct shmt_pool_client *other,
-                      enum shmt_target_verb verb, double now_s)
-{
-    return other == NULL ||
-           shmt_target_job_is_before(client->pending[verb].first,
-                                     other->pending[verb].first, now_s);
-}
-
-/* The client whose job the worker is to have next. */
-static struct shmt_pool_client *
-find_work(const struct shmt_pool *pool, const struct shmt_pool_worker *worker)
-{
-    const double now_s = shmt_clock_s();
-    struct shmt_pool_client *found = NULL;
-
-    for (struct shmt_pool_client *client = pool->clients; client != NULL;
-         client = client->next)
-        if (client->pending[worker->verb].first != NULL &&
-            is_same_command(client, worker->client) &&
-            is_before(client, found, worker->verb, now_s))
-            found = client;
-    return found;
-}
-
-static enum shmtune_status send(struct shmt_pool_worker *worker,
-                                struct shmt_pool_client *client,
-                                struct shmt_error *err)
-{
-    struct shmt_target_job *const job =
-        shmt_target_queue_take(&client->pending[worker->verb]);
-
-    worker->job = job;
-    worker->served = client;
-    job->attempts++;
-    job->since_s = shmt_clock_s();
-    return shmt_supervisor_send(&worker->supervisor, job->line, job->tag,
-                                client->calls->deadline(client, worker->verb),
-                                err);
-}
-
-static enum shmtune_status assign_compiler(struct shmt_pool *pool,
-                                           struct shmt_pool_worker *worker,
-                                           struct shmt_error *err)
-{
-    struct shmt_pool_client *work, *needy;
-
-    if (worker->client != NULL && !is_idle(worker))
-        return SHMTUNE_OK;
-    work = worker->client == NULL ? NULL : find_work(pool, worker);
-    needy = find_needy(pool, worker, work != NULL);
-    if (needy != NULL) {
-        bind(worker, needy);
-        take_stock(pool);
-        return SHMTUNE_OK;
-    }
-    if (work == NULL)
-        return SHMTUNE_OK;
-    if (work->command != NULL)
-        work->command->coming--;
-    /* The others come first the next time. */
-    if (work == pool->clients)
-        (void)shmt_pool_next_client(pool);
-    return send(worker, work, err);
-}
-
-/* While another tuner waits, a GPU is given back after so long, and asked for
- * again so often. */
-static const double hold_s = 0.5, ask_s = 0.005;
-
-/* Whether the client may measure now.  The GPU is kept between measurements
- * that follow on each other. */
-static bool has_turn(struct shmt_pool_client *client)
-{
-    struct shmt_turn *const turn =
-        client->gpu == NULL ? NULL : client->gpu->turn;
-
-    if (turn == NULL)
-        return true;
-    if (shmt_turn_held_s(turn) >= hold_s)
-        shmt_turn_give_back(turn);
-    if (shmt_turn_take(turn))
-        return true;
-    client->calls->waits(client);
-    return false;
-}
-
-static bool has_measurement(const struct shmt_pool_client *client)
-{
-    return is_idle(&client->measurer) &&
-           client->pending[SHMT_TARGET_MEASURE].first != NULL;
-}
-
-/* Marks the GPUs on which a client measures, or is to. */
-static void look_at_gpus(const struct shmt_pool *pool)
-{
-    const struct shmt_pool_client *client;
-
-    for (client = pool->clients; client != NULL; client = client->next)
-        if (client->gpu != NULL)
-            client->gpu->refused = client->gpu->taken =
-                client->gpu->wanted = false;
-    for (client = pool->clients; client != NULL; client = client->next) {
-        const bool measures = client->measurer.job != NULL;
-        if (client->gpu == NULL)
-            continue;
-        client->gpu->taken = client->gpu->taken || measures;
-        client->gpu->wanted = client->gpu->wanted || measures ||
-                              has_measurement(client);
-    }
-}
-
-/* Whether a client measures on the GPU of this one. */
-static bool is_taken(const struct shmt_pool_client *client)
-{
-    return client->gpu != NULL && client->gpu->taken;
-}
-
-/* The client that is to measure next; NULL: none, or their GPUs are busy. */
-static struct shmt_pool_client *
-find_measurement(const struct shmt_pool *pool)
-{
-    const double now_s = shmt_clock_s();
-    struct shmt_pool_client *found = NULL;
-
-    for (struct shmt_pool_client *client = pool->clients; client != NULL;
-         client = client->next)
-        if (has_measurement(client) && !is_taken(client) &&
-            (client->gpu == NULL || !client->gpu->refused) &&
-            is_before(client, found, SHMT_TARGET_MEASURE, now_s))
-            found = client;
-    return found;
-}
-
-/* A compile worker may go over to one that is short, though nothing comes of
- * any worker. */
-static bool is_any_short(struct shmt_pool *pool)
-{
-    const struct shmt_pool_client *client = pool->clients;
-
-    take_stock(pool);
-    while (client != NULL && !is_short(client))
-        client = client->next;
-    return client != NULL && pool->client_count > 1;
-}
-
-void shmt_pool_release(const struct shmt_pool *pool,
-                       const struct shmt_pool_gpu *gpu)
-{
-    if (gpu == NULL || gpu->turn == NULL)
-        return;
-    look_at_gpus(pool);
-    if (!gpu->wanted)
-        shmt_turn_give_back(gpu->turn);
-}
-
-/* A GPU on which there is nothing to measure is given back. */
-static void give_back_turns(const struct shmt_pool *pool, double *patience_s)
-{
-    look_at_gpus(pool);
-    for (struct shmt_pool_client *client = pool->clients; client != NULL;
-         client = client->next) {
-        if (client->gpu != NULL && client->gpu->turn != NULL &&
-            !client->gpu->wanted)
-            shmt_turn_give_back(client->gpu->turn);
-        if (has_measurement(client) && !is_taken(client))
-            *patience_s = fmin(*patience_s, ask_s);
-    }
-}
-
-static enum shmtune_status send_measurement(struct shmt_pool_client *client,
-                                            struct shmt_error *err)
-{
-    if (!has_turn(client)) {
-        client->gpu->refused = true;
-        return SHMTUNE_OK;
-    }
-    if (client->gpu != NULL)
-        client->gpu->taken = true;
-    return send(&client->measurer, client, err);
-}
-
-enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,
-                                     struct shmt_error *err)
-{
-    struct shmt_pool_client *client;
-    enum shmtune_status status = SHMTUNE_OK;
-
-    look_at_gpus(pool);
-    while (status == SHMTUNE_OK &&
-           (client = find_measurement(pool)) != NULL)
-        status = send_measurement(client, err);
-    take_stock(pool);
-    for (size_t k = 0; status == SHMTUNE_OK && k < pool->jobs; k++)
-        status = assign_compiler(pool, &pool->compilers[k], err);
-    return status;
 }
 
 /* -- what workers say ----------------------------------------------------- */
@@ -499,6 +277,10 @@ static enum shmtune_status on_reply(struct shmt_pool_worker *worker,
 
     worker->job = NULL;
     worker->since_s = shmt_clock_s();
+    if (worker->served == NULL) {
+        shmt_target_job_free(job);
+        return SHMTUNE_OK;
+    }
     return worker->served->calls->reply(worker->served, job,
                                         &worker->supervisor.message, err);
 }
@@ -525,8 +307,47 @@ static void on_lost(struct shmt_pool_worker *worker)
         worker->served->calls->lost(worker->served, job, &worker->supervisor);
 }
 
-static enum shmtune_status step(struct shmt_pool_worker *worker,
-                                struct shmt_error *err)
+static void fail(struct shmt_pool_client *client,
+                 const struct shmt_error *why)
+{
+    if (client->failure.status == SHMTUNE_OK)
+        client->failure = *why;
+}
+
+/* The hello of a measure worker is for all of its clients. */
+static void greet_all(const struct shmt_pool *pool,
+                      struct shmt_pool_measurer *one)
+{
+    one->hello = one->worker.supervisor.message;
+    one->met = true;
+    shmt_text_free(&one->notes);   /* nothing is to be forgotten so far */
+    for (struct shmt_pool_client *client = pool->clients; client != NULL;
+         client = client->next) {
+        struct shmt_error why = {0};
+        if (client->measurer == one &&
+            client->calls->hello(client, SHMT_TARGET_MEASURE, &one->hello,
+                                 &why) != SHMTUNE_OK)
+            fail(client, &why);
+    }
+}
+
+static enum shmtune_status on_hello(const struct shmt_pool *pool,
+                                    struct shmt_pool_worker *worker,
+                                    struct shmt_error *err)
+{
+    struct shmt_pool_client *const client = worker->client;
+
+    if (worker->verb != SHMT_TARGET_MEASURE)
+        return client->calls->hello(client, worker->verb,
+                                    &worker->supervisor.message, err);
+    greet_all(pool, client->measurer);
+    return SHMTUNE_OK;
+}
+
+/* *replied: what failed is the request of one client, and not the worker. */
+static enum shmtune_status step(const struct shmt_pool *pool,
+                                struct shmt_pool_worker *worker,
+                                bool *replied, struct shmt_error *err)
 {
     struct shmt_pool_client *const client = worker->client;
     enum shmt_supervisor_event event;
@@ -534,10 +355,10 @@ static enum shmtune_status step(struct shmt_pool_worker *worker,
     do {
         enum shmtune_status status =
             shmt_supervisor_step(&worker->supervisor, &event, err);
+        *replied = status == SHMTUNE_OK && event == SHMT_SUPERVISOR_REPLY;
         if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_HELLO)
-            status = client->calls->hello(client, worker->verb,
-                                          &worker->supervisor.message, err);
-        if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_REPLY)
+            status = on_hello(pool, worker, err);
+        if (*replied)
             status = on_reply(worker, err);
         if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_DIED)
             on_died(worker);
@@ -551,21 +372,75 @@ static enum shmtune_status step(struct shmt_pool_worker *worker,
     return SHMTUNE_OK;
 }
 
-/* The failure is the client's whose job, or else whose command, it was. */
-static void step_or_fail(struct shmt_pool_worker *worker)
+/* A failure is that of the client whose job it was, else of all that the worker
+ * is for; of a compile worker, of the one whose command it runs. */
+static void step_or_fail(const struct shmt_pool *pool,
+                         struct shmt_pool_worker *worker)
 {
     struct shmt_pool_client *const client =
         worker->job != NULL ? worker->served : worker->client;
+    const struct shmt_pool_measurer *const one =
+        worker->verb == SHMT_TARGET_MEASURE ? worker->client->measurer : NULL;
     struct shmt_error why = {0};
+    bool replied;
 
-    if (step(worker, &why) == SHMTUNE_OK)
+    if (step(pool, worker, &replied, &why) == SHMTUNE_OK)
         return;
-    if (client->failure.status == SHMTUNE_OK)
-        client->failure = why;
+    if (client != NULL)
+        fail(client, &why);
+    if (replied && is_shared(worker))
+        return;
+    for (struct shmt_pool_client *other = pool->clients;
+         one != NULL && other != NULL; other = other->next)
+        if (other->measurer == one)
+            fail(other, &why);
     if (worker->job != NULL)
         shmt_target_job_free(worker->job);
     worker->job = NULL;
     unbind(worker);
+}
+
+/* The client has a measure worker now, which may be new. */
+static void begin_measuring(const struct shmt_pool *pool,
+                            struct shmt_pool_client *client)
+{
+    const struct shmt_pool_measurer *const one = client->measurer;
+    struct shmt_error why = {0};
+
+    if (one->users == 1)
+        step_or_fail(pool, &client->measurer->worker);
+    else if (one->met && client->calls->hello(client, SHMT_TARGET_MEASURE,
+                                              &one->hello,
+                                              &why) != SHMTUNE_OK)
+        fail(client, &why);
+}
+
+static enum shmtune_status failure_of(const struct shmt_pool_client *client,
+                                      struct shmt_error *err)
+{
+    return client->failure.status == SHMTUNE_OK
+               ? SHMTUNE_OK
+               : shmt_error_set(err, client->failure.status, "%s",
+                                client->failure.text);
+}
+
+void shmt_pool_restart(struct shmt_pool *pool, struct shmt_pool_client *client)
+{
+    struct shmt_pool_measurer *const one = client->measurer;
+    struct shmt_error why = {0};
+
+    if (one == NULL)
+        return;
+    if (is_shared(&one->worker)) {
+        leave_measurer(pool, client);
+        if (take_measurer(pool, client, true, &why) == SHMTUNE_OK)
+            begin_measuring(pool, client);
+        else
+            fail(client, &why);
+    } else if (one->worker.supervisor.state == SHMT_SUPERVISOR_IDLE) {
+        one->alone = true;
+        shmt_supervisor_restart(&one->worker.supervisor);
+    }
 }
 
 enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
@@ -573,27 +448,27 @@ enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
                                     enum shmt_target_verb verb,
                                     struct shmt_error *err)
 {
+    enum shmtune_status status = SHMTUNE_OK;
     size_t share, bound;
 
-    take_stock(pool);
-    share = fair(pool);
-    bound = bound_to(client);
     if (verb == SHMT_TARGET_MEASURE) {
-        bind(&client->measurer, client);
-        step_or_fail(&client->measurer);
+        status = take_measurer(pool, client, false, err);
+        if (status != SHMTUNE_OK)
+            return status;
+        begin_measuring(pool, client);
     }
+    shmt_pool_take_stock(pool);
+    share = shmt_pool_fair(pool);
+    bound = shmt_pool_bound_to(client);
     for (size_t k = 0; verb == SHMT_TARGET_INSPECT && k < pool->jobs &&
                        bound < share; k++) {
         if (pool->compilers[k].client != NULL)
             continue;
-        bind(&pool->compilers[k], client);
-        step_or_fail(&pool->compilers[k]);
+        shmt_pool_bind(&pool->compilers[k], client);
+        step_or_fail(pool, &pool->compilers[k]);
         bound++;
     }
-    return client->failure.status == SHMTUNE_OK
-               ? SHMTUNE_OK
-               : shmt_error_set(err, client->failure.status, "%s",
-                                client->failure.text);
+    return failure_of(client, err);
 }
 
 /* What poll has to look at; how many entries.  Only of workers that there are,
@@ -647,9 +522,9 @@ enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
     if (status != SHMTUNE_OK)
         return status;
     count = watch_all(pool, &patience_s);
-    give_back_turns(pool, &patience_s);
-    if (is_any_short(pool))
-        patience_s = fmin(patience_s, idle_s);
+    shmt_pool_give_back_turns(pool, &patience_s);
+    if (shmt_pool_is_any_short(pool))
+        patience_s = fmin(patience_s, SHMT_POOL_IDLE_S);
     found = poll(pool->fds, count, (int)ceil(fmin(patience_s, 3600) * 1000));
     *woken = found >= 0;
     if (found < 0 && errno != EINTR)
@@ -658,7 +533,7 @@ enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
         serve_all(pool);
     while ((worker = next_worker(pool, &walk)) != NULL)
         if (worker->client != NULL)
-            step_or_fail(worker);
+            step_or_fail(pool, worker);
     return SHMTUNE_OK;
 }
 
@@ -677,11 +552,12 @@ void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
         if (!worker->job->cancelled)
             client->calls->cancelled(client, worker->job);
         worker->job->cancelled = true;
-        if (kill && !worker->supervisor.far)
+        if (kill && !worker->supervisor.far && !is_shared(worker))
             shmt_worker_kill(worker->supervisor.worker);
     }
     while (kill && (worker = next_worker(pool, &again)) != NULL) {
-        if (worker->job == NULL || worker->served != client)
+        if (worker->job == NULL || worker->served != client ||
+            is_shared(worker))
             continue;
         shmt_supervisor_restart(&worker->supervisor);
         shmt_target_job_free(worker->job);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pool: the worker processes of all targets that are open: compile workers,
- * which every target shares, and a measure worker for each target that has a
- * GPU.  A compile worker is started for one command (a spec and an
+ * which every target shares, and measure workers, one for all targets of a
+ * kernel on a GPU.  A compile worker is started for one command (a spec and an
  * architecture); when another has work and no worker, an idle one is started
  * again for that.
  *
@@ -72,6 +72,20 @@ struct shmt_pool_gpu {
     bool wanted;                       /* or has something to measure */
 };
 
+/* A measure worker, and the clients that it measures for: those of one command,
+ * so that a GPU has one process for all problems of a kernel, but for one that
+ * wants a process of its own. */
+struct shmt_pool_measurer {
+    struct shmt_pool_measurer *next;
+    struct shmt_pool_worker worker;
+    size_t users;
+    bool alone;                        /* nobody is to join */
+    bool met;                          /* it has said hello, the last time: */
+    struct shmt_wire_reply hello;
+    struct shmt_text notes;            /* what it is to be told before the next
+                                          request */
+};
+
 /* A command that compile workers run, and what there is of it; counted anew
  * before workers are dealt out (pool.c). */
 struct shmt_pool_command {
@@ -92,7 +106,7 @@ struct shmt_pool_client {
     struct shmt_pool_gpu *gpu;         /* NULL: one that no other has */
     /* the pool's */
     struct shmt_target_queue pending[2];   /* by verb */
-    struct shmt_pool_worker measurer;
+    struct shmt_pool_measurer *measurer;   /* NULL: none */
     struct shmt_error failure;         /* what ends it; SHMTUNE_OK: nothing */
     struct shmt_pool_client *next;
 };
@@ -135,8 +149,15 @@ enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
 void shmt_pool_release(const struct shmt_pool *pool,
                        const struct shmt_pool_gpu *gpu);
 
-/* Cancels what workers are busy with for a client; kills them, or lets them
- * end it. */
+/* Tells the measure worker of the client a line that has no reply, before its
+ * next request. */
+void shmt_pool_note(struct shmt_pool_client *client, const char *line);
+/* The next measurement of the client is made by a new process, of its own. */
+void shmt_pool_restart(struct shmt_pool *pool,
+                       struct shmt_pool_client *client);
+
+/* Cancels what workers are busy with for a client; kills them, unless others
+ * need them, or lets them end it. */
 void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
                       bool kill);
 

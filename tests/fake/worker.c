@@ -23,7 +23,8 @@
  * FAKE_WORKER_REFERENCE=bad  has no reference
  * FAKE_WORKER_LOG=FILE       appends a line for each request it begins, and
  *                            the number of its device, where there are several;
- *                            "alone DEVICE" when it starts to see that alone
+ *                            "alone DEVICE" when it starts to see that alone;
+ *                            "forget PROBLEM"
  * FAKE_WORKER_DEVICES=A,B    devices by name, with UUIDs; `--device` is a
  *                            number or the beginning of a UUID
  * FAKE_WORKER_FACTORS=1,1.5  what each takes longer
@@ -567,10 +568,22 @@ static enum shmtune_status take(const struct fake *fake,
     request->behave = behaviour(fake, request);
     if (said->verb == SHMT_TARGET_MEASURE && said->image[0] == '\0')
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "no image");
-    if ((said->verb == SHMT_TARGET_MEASURE) != (fake->device != NULL))
+    if ((said->verb != SHMT_TARGET_INSPECT) != (fake->device != NULL))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "asked the wrong worker");
     return SHMTUNE_OK;
+}
+
+static void log_forgotten(const struct fake *fake,
+                          const struct request *request)
+{
+    struct shmt_text line = {0};
+
+    shmt_text_add(&line, "forget ");
+    shmt_kernel_problem_write(fake->kernel, request->said.problem, &line);
+    shmt_text_add(&line, "\n");
+    log_word(shmt_text_string(&line));
+    shmt_text_free(&line);
 }
 
 static void serve(const struct fake *fake)
@@ -585,7 +598,10 @@ static void serve(const struct fake *fake)
 
         if (take(fake, line, (size_t)n, &request, &refusal.error) ==
             SHMTUNE_OK) {
-            answer(fake, &request);
+            if (request.said.verb == SHMT_TARGET_FORGET)
+                log_forgotten(fake, &request);
+            else
+                answer(fake, &request);
         } else {
             refusal.tag = request.said.tag;
             say(&refusal);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * group: the problems of a kernel that one process keeps prepared, each with a
+ * bench of its own.  They share the primary context of the device, which takes
+ * the driver longer to make than most problems take to be prepared.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/state.h"
+
+enum { MOST = 64 };
+
+struct shmt_bench_group {
+    const struct shmt_kernel *kernel;
+    struct shmt_bench_options options;
+    struct shmt_bench *benches[MOST];   /* the one used last is the first */
+    size_t count;                       /* at least one */
+};
+
+/* What lies at addresses of its own lies there once. */
+static size_t most_of(const struct shmt_kernel *kernel)
+{
+    for (size_t k = 0; k < kernel->argument_count; k++)
+        if (kernel->arguments[k].at != 0)
+            return 1;
+    return MOST;
+}
+
+static void close_last(struct shmt_bench_group *group)
+{
+    shmt_bench_close(group->benches[--group->count]);
+}
+
+static void move_to_front(struct shmt_bench_group *group, size_t k)
+{
+    struct shmt_bench *const bench = group->benches[k];
+
+    memmove(&group->benches[1], group->benches,
+            k * sizeof(struct shmt_bench *));
+    group->benches[0] = bench;
+}
+
+static bool is_for(const struct shmt_bench *bench, const int64_t *problem)
+{
+    return bench->prepared &&
+           memcmp(bench->problem, problem,
+                  bench->kernel->dimension_count * sizeof *problem) == 0;
+}
+
+/* Puts the bench of a problem to the front: the one that has it prepared, one
+ * that has none, or a new one. */
+static enum shmtune_status find(struct shmt_bench_group *group,
+                                const int64_t *problem,
+                                struct shmt_error *err)
+{
+    struct shmt_bench *fresh = NULL;
+    enum shmtune_status status;
+    size_t k = 0;
+
+    while (k < group->count && !is_for(group->benches[k], problem))
+        k++;
+    if (k == group->count)
+        for (k = 0; k < group->count && group->benches[k]->prepared; k++)
+            ;
+    if (k < group->count) {
+        move_to_front(group, k);
+        return SHMTUNE_OK;
+    }
+    if (group->count == most_of(group->kernel)) {
+        move_to_front(group, group->count - 1);
+        return SHMTUNE_OK;
+    }
+    status = shmt_bench_open(group->kernel, &group->options, &fresh, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    group->benches[group->count] = fresh;
+    move_to_front(group, group->count++);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_bench_group_open(const struct shmt_kernel *kernel,
+                      const struct shmt_bench_options *options,
+                      struct shmt_bench_group **out, struct shmt_error *err)
+{
+    struct shmt_bench_group *const group = calloc(1, sizeof *group);
+    enum shmtune_status status;
+
+    if (group == NULL)
+        return shmt_error_memory(err);
+    group->kernel = kernel;
+    group->options = *options;
+    status = shmt_bench_open(kernel, options, &group->benches[0], err);
+    if (status != SHMTUNE_OK) {
+        free(group);
+        return status;
+    }
+    group->count = 1;
+    *out = group;
+    return SHMTUNE_OK;
+}
+
+void shmt_bench_group_close(struct shmt_bench_group *group)
+{
+    if (group == NULL)
+        return;
+    while (group->count > 0)
+        close_last(group);
+    free(group);
+}
+
+const struct shmt_bench *
+shmt_bench_group_first(const struct shmt_bench_group *group)
+{
+    return group->benches[0];
+}
+
+enum shmtune_status
+shmt_bench_group_measure(struct shmt_bench_group *group,
+                         const struct shmt_bench_request *request,
+                         struct shmt_result *result,
+                         struct shmt_bench_note *note, struct shmt_error *err)
+{
+    enum shmtune_status status = find(group, request->problem, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_bench_measure(group->benches[0], request, result, note,
+                                    err);
+    if (status != SHMTUNE_NO_MEMORY || group->count == 1)
+        return status;
+    /* What the others hold may be what lacks. */
+    while (group->count > 1)
+        close_last(group);
+    return shmt_bench_measure(group->benches[0], request, result, note, err);
+}
+
+enum shmtune_status
+shmt_bench_group_rerun(struct shmt_bench_group *group,
+                       const struct shmt_bench_request *request,
+                       size_t poisoned, struct shmt_result *result,
+                       struct shmt_rerun *out, struct shmt_error *err)
+{
+    const enum shmtune_status status = find(group, request->problem, err);
+
+    return status == SHMTUNE_OK
+               ? shmt_bench_rerun(group->benches[0], request, poisoned, result,
+                                  out, err) : status;
+}
+
+/* The last one is kept without its problem, and the context with it. */
+void shmt_bench_group_forget(struct shmt_bench_group *group,
+                             const int64_t *problem)
+{
+    size_t k = 0;
+
+    while (k < group->count && !is_for(group->benches[k], problem))
+        k++;
+    if (k == group->count)
+        return;
+    if (group->count == 1) {
+        shmt_bench_problem_free(group->benches[0]);
+        return;
+    }
+    shmt_bench_close(group->benches[k]);
+    group->benches[k] = group->benches[--group->count];
+}
+
+bool shmt_bench_group_lost(const struct shmt_bench_group *group)
+{
+    for (size_t k = 0; k < group->count; k++)
+        if (shmt_bench_context_lost(group->benches[k]))
+            return true;
+    return false;
+}

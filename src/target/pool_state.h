@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool_state: shared by pool.c, which has the workers and hears what they say,
+ * and deal.c, which says who gets which.
+ */
+#ifndef SHMT_TARGET_POOL_STATE_H
+#define SHMT_TARGET_POOL_STATE_H
+
+#include "target/pool.h"
+
+/* An idle compile worker goes to another command after so long without
+ * work. */
+#define SHMT_POOL_IDLE_S 0.3
+
+struct shmt_pool {
+    size_t jobs;
+    struct shmt_pool_worker *compilers;   /* [jobs] */
+    struct shmt_pool_client *clients;     /* the one that is served next is
+                                             the first */
+    size_t client_count;
+    struct shmt_pool_measurer *measurers;
+    size_t commands;                      /* that clients compile by */
+    struct pollfd *fds;
+    size_t fd_room;
+};
+
+static inline bool
+shmt_pool_is_idle(const struct shmt_pool_worker *worker)
+{
+    return worker->client != NULL &&
+           worker->supervisor.state == SHMT_SUPERVISOR_IDLE &&
+           !shmt_worker_ending(worker->supervisor.worker);
+}
+
+static inline bool
+shmt_pool_is_same_command(const struct shmt_pool_client *a,
+                          const struct shmt_pool_client *b)
+{
+    return a == b || (a->command != NULL && a->command == b->command);
+}
+
+/* -- pool.c --------------------------------------------------------------- */
+
+/* The worker runs the command of the client from now on. */
+void shmt_pool_bind(struct shmt_pool_worker *worker,
+                    struct shmt_pool_client *client);
+
+/* -- deal.c --------------------------------------------------------------- */
+
+/* Counts what each command has; the three after it are true until a worker
+ * goes to another command. */
+void shmt_pool_take_stock(struct shmt_pool *pool);
+/* How many compile workers are the share of a command, and run that of a
+ * client. */
+size_t shmt_pool_fair(const struct shmt_pool *pool);
+size_t shmt_pool_bound_to(const struct shmt_pool_client *client);
+/* A compile worker may go over to one that is short, though nothing comes of
+ * any worker. */
+bool shmt_pool_is_any_short(struct shmt_pool *pool);
+/* A GPU on which there is nothing to measure is given back. */
+void shmt_pool_give_back_turns(const struct shmt_pool *pool,
+                               double *patience_s);
+
+#endif
