@@ -47,6 +47,21 @@ static void published_examples(void)
                "c4");
 }
 
+/* Large pieces may be read by other instructions than small ones. */
+static void pieces_are_the_same(void)
+{
+    unsigned char bytes[4096];
+    char whole[SHMT_DIGEST_TEXT];
+
+    for (size_t k = 0; k < sizeof bytes; k++)
+        bytes[k] = (unsigned char)(k * k % 251 + (k >> 3));
+    for (size_t size = 0; size <= sizeof bytes; size += 89)
+        for (size_t step = 1; step <= 1000; step += 27) {
+            memcpy(whole, digest_of(bytes, size, sizeof bytes), sizeof whole);
+            CHECK_TEXT(digest_of(bytes, size, step), whole);
+        }
+}
+
 static void a_million_letters(void)
 {
     char *letters = malloc(1000000);
@@ -112,6 +127,7 @@ static void only_digests_are_valid(void)
 int main(void)
 {
     CHECK_RUN(published_examples);
+    CHECK_RUN(pieces_are_the_same);
     CHECK_RUN(a_million_letters);
     CHECK_RUN(steps_do_not_matter);
     CHECK_RUN(nothing_may_be_added);
