@@ -11,6 +11,10 @@ at(const struct shmt_source_tokens *tokens, size_t k)
     return &tokens->items[k < tokens->count ? k : tokens->count];
 }
 
+/* Tokens of a launch, of a value, and of a name with the arguments of its
+ * template, at most: what is longer is none. */
+enum { MOST_LAUNCH = 4096, MOST_VALUE = 256, MOST_NAME = 256 };
+
 /* Where the item of a list that begins at `from` ends. */
 static size_t end_of_item(const struct shmt_source_tokens *tokens,
                           size_t from, size_t to)
@@ -26,13 +30,14 @@ static size_t end_of_item(const struct shmt_source_tokens *tokens,
     return to;
 }
 
-/* The name in front of the `<<<` at k, past the arguments of a template. */
+/* The name in front of the token at k, past the arguments of a template. */
 static const struct shmt_source_token *
 launched(const struct shmt_source_tokens *tokens, size_t k)
 {
+    const size_t least = k > MOST_NAME ? k - MOST_NAME : 0;
     size_t depth = 0;
 
-    while (k-- > 0) {
+    while (k-- > least) {
         if (shmt_source_is(at(tokens, k), ";"))
             break;
         depth += shmt_source_is(at(tokens, k), ">");
@@ -47,23 +52,23 @@ launched(const struct shmt_source_tokens *tokens, size_t k)
     return NULL;
 }
 
+/* Items of the list from `from` to `to` into the launch's own arguments. */
 static bool read_arguments(const struct shmt_source_tokens *tokens,
-                           size_t open, struct shmt_source_launch *out)
+                           size_t from, size_t to,
+                           struct shmt_source_launch *out)
 {
-    const size_t close =
-        shmt_source_behind(tokens, open, tokens->count) - 1;
     const char **arguments;
     size_t count = 0;
 
-    for (size_t k = open + 1; k < close; k = end_of_item(tokens, k, close) + 1)
+    for (size_t k = from; k < to; k = end_of_item(tokens, k, to) + 1)
         count++;
     arguments = shmt_arena_alloc(tokens->arena, count + 1, sizeof *arguments);
     if (arguments == NULL)
         return false;
     out->argument_count = count;
     out->arguments = arguments;
-    for (size_t n = 0, k = open + 1; n < count; n++) {
-        const size_t end = end_of_item(tokens, k, close);
+    for (size_t n = 0, k = from; n < count; n++) {
+        const size_t end = end_of_item(tokens, k, to);
 
         arguments[n] = shmt_source_join(tokens, k, end);
         if (arguments[n] == NULL)
@@ -73,100 +78,262 @@ static bool read_arguments(const struct shmt_source_tokens *tokens,
     return true;
 }
 
-/* The launch whose `<<<` is at `open`. */
-static bool read_launch(const struct shmt_source_tokens *tokens, size_t open,
-                        struct shmt_source_launch *out, bool *found)
+static bool begin_launch(const struct shmt_source_tokens *tokens,
+                         const struct shmt_source_token *name,
+                         struct shmt_source_launch *out)
 {
-    const struct shmt_source_token *const name = launched(tokens, open);
-    const char **const parts[] = {&out->grid, &out->block, &out->shared};
-    size_t close = open;
-
-    *found = false;
-    while (close < tokens->count && !shmt_source_is(at(tokens, close), ">>>"))
-        close++;
-    if (name == NULL || !shmt_source_is(at(tokens, close + 1), "("))
-        return true;
     *out = (struct shmt_source_launch){
         .line = name->line, .column = name->column, .grid = "", .block = "",
         .shared = ""
     };
     out->name = shmt_arena_copy(tokens->arena, name->at, name->length);
-    if (out->name == NULL)
-        return false;
-    for (size_t n = 0, k = open + 1; n < 3 && k < close; n++) {
-        const size_t end = end_of_item(tokens, k, close);
-
-        *parts[n] = shmt_source_join(tokens, k, end);
-        if (*parts[n] == NULL)
-            return false;
-        k = end + 1;
-    }
-    *found = true;
-    return read_arguments(tokens, close + 1, out);
+    return out->name != NULL;
 }
 
-/* `TYPE NAME = VALUE;` and `dim3 NAME(VALUE);` */
-static bool read_variable(const struct shmt_source_tokens *tokens, size_t k,
-                          struct shmt_source_variable *out, bool *found)
+/* Grid, block and shared memory, as far as the list has them; *behind is where
+ * what follows them begins. */
+static bool read_geometry(const struct shmt_source_tokens *tokens, size_t from,
+                          size_t to, size_t count,
+                          struct shmt_source_launch *out, size_t *behind)
 {
-    const struct shmt_source_token *const name = at(tokens, k);
-    const bool dim3 = k > 0 && shmt_source_is(name - 1, "dim3");
-    size_t from = k + 2, to;
+    const char **const parts[] = {&out->grid, &out->block, &out->shared};
+
+    for (size_t n = 0; n < count && from < to; n++) {
+        const size_t end = end_of_item(tokens, from, to);
+
+        *parts[n] = shmt_source_join(tokens, from, end);
+        if (*parts[n] == NULL)
+            return false;
+        from = end + 1;
+    }
+    *behind = from;
+    return true;
+}
+
+/* The launch whose `<<<` is at `open`. */
+static bool read_launch(const struct shmt_source_tokens *tokens, size_t open,
+                        struct shmt_source_launch *out, bool *found)
+{
+    const struct shmt_source_token *const name = launched(tokens, open);
+    size_t close = open, behind;
 
     *found = false;
-    if (name->word != SHMT_SOURCE_NAME || k == 0 ||
-        name[-1].word != SHMT_SOURCE_NAME)
+    while (close < tokens->count && close - open < MOST_LAUNCH &&
+           !shmt_source_is(at(tokens, close), ">>>"))
+        close++;
+    if (name == NULL || !shmt_source_is(at(tokens, close), ">>>") ||
+        !shmt_source_is(at(tokens, close + 1), "("))
         return true;
-    if (shmt_source_is(at(tokens, k + 1), "="))
-        for (to = from; to < tokens->count &&
-                        end_of_item(tokens, to, to + 1) > to &&
-                        !shmt_source_is(at(tokens, to), ";");)
-            to = shmt_source_is(at(tokens, to), "(")
-                     ? shmt_source_behind(tokens, to, tokens->count)
-                     : to + 1;
-    else if (dim3 && (shmt_source_is(at(tokens, k + 1), "(") ||
-                      shmt_source_is(at(tokens, k + 1), "{")))
-        to = shmt_source_behind(tokens, k + 1, tokens->count) - 1;
-    else
+    if (!begin_launch(tokens, name, out) ||
+        !read_geometry(tokens, open + 1, close, 3, out, &behind))
+        return false;
+    *found = true;
+    return read_arguments(tokens, close + 2,
+                          shmt_source_behind(tokens, close + 1,
+                                             tokens->count) - 1, out);
+}
+
+/* Whether the token calls something that launches what its first argument is;
+ * *own: behind the geometry stand the arguments of the kernel. */
+static bool is_call(const struct shmt_source_token *token, bool *own)
+{
+    *own = shmt_source_is(token, "hipLaunchKernelGGL");
+    return *own || shmt_source_is(token, "cudaLaunchKernel") ||
+           shmt_source_is(token, "cudaLaunchCooperativeKernel") ||
+           shmt_source_is(token, "hipLaunchKernel");
+}
+
+/* Where its first argument ends, which may have those of a template. */
+static size_t end_of_launched(const struct shmt_source_tokens *tokens,
+                              size_t from, size_t to)
+{
+    size_t depth = 0, k;
+
+    for (k = from; k < to && k - from < MOST_NAME; k++) {
+        depth += shmt_source_is(at(tokens, k), "<");
+        depth -= depth > 0 && shmt_source_is(at(tokens, k), ">");
+        if (depth == 0 && shmt_source_is(at(tokens, k), ","))
+            return k;
+    }
+    return to;
+}
+
+/* The call of such a function whose name is at k. */
+static bool read_call(const struct shmt_source_tokens *tokens, size_t k,
+                      struct shmt_source_launch *out, bool *found)
+{
+    const struct shmt_source_token *name;
+    size_t close, comma, end, behind;
+    bool own;
+
+    *found = false;
+    if (!is_call(at(tokens, k), &own) ||
+        !shmt_source_is(at(tokens, k + 1), "("))
         return true;
-    out->name = shmt_arena_copy(tokens->arena, name->at, name->length);
+    close = shmt_source_behind(tokens, k + 1, tokens->count) - 1;
+    comma = end_of_launched(tokens, k + 2, close);
+    end = comma;
+    while (end > k + 2 && shmt_source_is(at(tokens, end - 1), ")"))
+        end--;
+    name = comma >= close ? NULL : launched(tokens, end);
+    if (name == NULL || name <= at(tokens, k))
+        return true;
+    if (!begin_launch(tokens, name, out) ||
+        !read_geometry(tokens, comma + 1, close, own ? 3 : 2, out, &behind))
+        return false;
+    *found = true;
+    if (!own)
+        return true;
+    behind = end_of_item(tokens, behind, close) + 1;    /* the stream */
+    return read_arguments(tokens, behind, close, out);
+}
+
+/* -- variables ------------------------------------------------------------ */
+
+/* Those that were found. */
+struct found {
+    struct shmt_source_variable *list;
+    size_t count, room;
+};
+
+/* NAME or NAME.x, with the value from `from` to `to`. */
+static bool keep(const struct shmt_source_tokens *tokens,
+                 const struct shmt_source_token *name, const char *member,
+                 size_t from, size_t to, struct found *found)
+{
+    struct shmt_source_variable *out = &found->list[found->count];
+    struct shmt_text text = {0};
+
+    if (found->count == found->room)
+        return true;
+    shmt_text_add_bytes(&text, name->at, name->length);
+    shmt_text_add(&text, member);
+    out->name = text.failed ? NULL
+                            : shmt_arena_copy(tokens->arena,
+                                              shmt_text_string(&text),
+                                              text.length);
     out->value = shmt_source_join(tokens, from, to);
     out->line = name->line;
-    *found = true;
+    found->count++;
+    shmt_text_free(&text);
     return out->name != NULL && out->value != NULL;
+}
+
+/* Behind the value that begins at k; 0: it is too long. */
+static size_t behind_value(const struct shmt_source_tokens *tokens, size_t k)
+{
+    const size_t end = k + MOST_VALUE;
+
+    while (k < tokens->count && k < end &&
+           !shmt_source_is(at(tokens, k), ",") &&
+           !shmt_source_is(at(tokens, k), ";") &&
+           !shmt_source_is(at(tokens, k), ")"))
+        k = shmt_source_is(at(tokens, k), "(") ||
+                    shmt_source_is(at(tokens, k), "{")
+                ? shmt_source_behind(tokens, k, end < tokens->count
+                                                    ? end : tokens->count)
+                : k + 1;
+    return k < end ? k : 0;
+}
+
+/* Whether the token may stand before the name of what is given a value. */
+static bool begins(const struct shmt_source_token *token)
+{
+    return token->word == SHMT_SOURCE_NAME ||
+           (token->word == SHMT_SOURCE_SIGN && token->length == 1 &&
+            strchr(",;{}):", *token->at) != NULL);
+}
+
+/* `NAME = VALUE` behind a type, a `,` or alone, and `NAME.x = VALUE`.  No
+ * comparison, and no `+=`. */
+static bool read_variable(const struct shmt_source_tokens *tokens, size_t k,
+                          struct found *found)
+{
+    static const char *const members[] = {".x", ".y", ".z"};
+    const struct shmt_source_token *const name = at(tokens, k);
+    const char *member = "";
+    size_t equals = k + 1, end;
+
+    if (name->word != SHMT_SOURCE_NAME || k == 0 || !begins(name - 1))
+        return true;
+    for (size_t m = 0; shmt_source_is(at(tokens, k + 1), ".") && m < 3; m++)
+        if (shmt_source_is(at(tokens, k + 2), members[m] + 1)) {
+            member = members[m];
+            equals = k + 3;
+        }
+    if (!shmt_source_is(at(tokens, equals), "=") ||
+        shmt_source_is(at(tokens, equals + 1), "="))
+        return true;
+    end = behind_value(tokens, equals + 1);
+    return end == 0 || keep(tokens, name, member, equals + 1, end, found);
+}
+
+/* `dim3 NAME(VALUE), OTHER{VALUE}`, but for what has a `=`. */
+static bool read_extents(const struct shmt_source_tokens *tokens, size_t k,
+                         struct found *found)
+{
+    bool done = true;
+
+    while (done && at(tokens, k + 1)->word == SHMT_SOURCE_NAME &&
+           !shmt_source_is(at(tokens, k + 1), "dim3")) {
+        const size_t end = behind_value(tokens, k + 2);
+
+        if (end > k + 3 &&
+            (shmt_source_is(at(tokens, k + 2), "(") ||
+             shmt_source_is(at(tokens, k + 2), "{")) &&
+            shmt_source_behind(tokens, k + 2, tokens->count) == end)
+            done = keep(tokens, at(tokens, k + 1), "", k + 3, end - 1, found);
+        if (end == 0 || !shmt_source_is(at(tokens, end), ","))
+            break;
+        k = end;
+    }
+    return done;
+}
+
+/* What of the text may be a launch or a variable. */
+static void count_most(const struct shmt_source_tokens *tokens,
+                       size_t *launches, size_t *variables)
+{
+    bool own;
+
+    for (size_t k = 0; k < tokens->count; k++) {
+        *launches += shmt_source_is(at(tokens, k), "<<<") ||
+                     is_call(at(tokens, k), &own);
+        *variables += shmt_source_is(at(tokens, k), "=") ||
+                      shmt_source_is(at(tokens, k), "dim3") ||
+                      shmt_source_is(at(tokens, k), ",");
+    }
 }
 
 bool shmt_source_host(const struct shmt_source_tokens *tokens,
                       struct shmt_source *out)
 {
     struct shmt_source_launch *launches;
-    struct shmt_source_variable *variables;
-    size_t most = 0, values = 0;
+    struct found found = {0};
+    size_t most = 0;
     bool done = true;
 
-    for (size_t k = 0; k < tokens->count; k++) {
-        most += shmt_source_is(at(tokens, k), "<<<");
-        values += shmt_source_is(at(tokens, k), "=") ||
-                  shmt_source_is(at(tokens, k), "dim3");
-    }
+    count_most(tokens, &most, &found.room);
     launches = shmt_arena_alloc(tokens->arena, most + 1, sizeof *launches);
-    variables = shmt_arena_alloc(tokens->arena, values + 1,
-                                 sizeof *variables);
-    if (launches == NULL || variables == NULL)
+    found.list = shmt_arena_alloc(tokens->arena, found.room + 1,
+                                  sizeof *found.list);
+    if (launches == NULL || found.list == NULL)
         return false;
     for (size_t k = 0; done && k < tokens->count; k++) {
-        bool launch = false, variable = false;
+        struct shmt_source_launch *const next = &launches[out->launch_count];
+        bool launch = false;
 
         if (shmt_source_is(at(tokens, k), "<<<"))
-            done = read_launch(tokens, k, &launches[out->launch_count],
-                               &launch);
+            done = read_launch(tokens, k, next, &launch);
+        else if (shmt_source_is(at(tokens, k), "dim3"))
+            done = read_extents(tokens, k, &found);
         else
-            done = read_variable(tokens, k, &variables[out->variable_count],
-                                 &variable);
+            done = read_call(tokens, k, next, &launch) &&
+                   read_variable(tokens, k, &found);
         out->launch_count += launch;
-        out->variable_count += variable;
     }
     out->launches = launches;
-    out->variables = variables;
+    out->variables = found.list;
+    out->variable_count = found.count;
     return done;
 }

@@ -18,6 +18,7 @@ enum shmtune_status shmt_source_read(struct shmt_arena *arena,
     const bool done = shmt_source_split(&tokens, text) &&
                       shmt_source_kernels(&tokens, &source) &&
                       shmt_source_macros(&tokens, &source) &&
+                      shmt_source_defines(&tokens, &source) &&
                       shmt_source_host(&tokens, &source);
 
     for (size_t k = 0; done && k + 1 < tokens.count; k++)

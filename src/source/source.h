@@ -84,7 +84,8 @@ struct shmt_source_macro {
 };
 
 /* NAME<<<grid, block, shared>>>(arguments): texts of its parts, "" for those
- * that are not there. */
+ * that are not there.  So is a call of cudaLaunchKernel, which has its
+ * arguments elsewhere, or of hipLaunchKernelGGL. */
 struct shmt_source_launch {
     const char *name;
     int line, column;
@@ -93,12 +94,23 @@ struct shmt_source_launch {
     const char *const *arguments;
 };
 
-/* What is given a value in the text: `dim3 grid(n / 32, 2);`, `int b = 4;` */
+/* What is given a value in the text: `dim3 grid(n / 32, 2);`, `int b = 4;`,
+ * `grid.y = 2;` */
 struct shmt_source_variable {
-    const char *name;
+    const char *name;          /* "grid.y" */
     const char *value;         /* what stands behind the `=`, or within the
                                   parentheses */
     int line;
+};
+
+/* `#define NAME VALUE`, `#define NAME(A, B) VALUE`, and a function that does
+ * nothing but `return VALUE;`. */
+struct shmt_source_define {
+    const char *name;
+    const char *value;
+    bool takes;                /* it has parentheses */
+    size_t parameter_count;
+    const char *const *parameters;
 };
 
 struct shmt_source {
@@ -110,6 +122,8 @@ struct shmt_source {
     const struct shmt_source_launch *launches;
     size_t variable_count;
     const struct shmt_source_variable *variables;
+    size_t define_count;
+    const struct shmt_source_define *defines;
     bool shared_dynamic;       /* `extern __shared__` somewhere */
 };
 
@@ -128,6 +142,25 @@ enum shmtune_status shmt_source_read(struct shmt_arena *arena,
 enum shmtune_status shmt_source_preprocess(struct shmt_arena *arena,
                                            const char *text, const char **out,
                                            struct shmt_error *err);
+
+/* -- what the host computes ----------------------------------------------- */
+
+/* What a name of the host's is in the spec, "BLOCK" or "32"; NULL: the source
+ * says what it is. */
+struct shmt_source_names {
+    const char *(*find)(const void *context, const char *name);
+    const void *context;
+};
+
+/* The extent of a grid or a block along an axis, 0 to 2, as code of the host
+ * says it, "dim3(n / 32, 2)", said as an expression of a spec with the names
+ * that `names` gives.  Variables have the values that they were given before
+ * `line`.  Appends it and returns true; false: it cannot be said. */
+bool shmt_source_extent(const struct shmt_source *source, const char *code,
+                        int line, int axis,
+                        const struct shmt_source_names *names,
+                        struct shmt_text *text);
+
 /* The kernel of this name; NULL: there is none. */
 const struct shmt_source_kernel *
 shmt_source_find(const struct shmt_source *source, const char *name,

@@ -63,12 +63,14 @@ const char *shmt_source_value(struct shmt_arena *arena, const char *from,
  * number of C is 0, and what cannot be read is false. */
 bool shmt_source_condition(const char *text);
 
-/* declare.c, macro.c, host.c: the parts of what is read.  false: there is no
- * memory. */
+/* declare.c, macro.c, define.c, host.c: the parts of what is read.  false:
+ * there is no memory. */
 bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
                          struct shmt_source *out);
 bool shmt_source_macros(const struct shmt_source_tokens *tokens,
                         struct shmt_source *out);
+bool shmt_source_defines(const struct shmt_source_tokens *tokens,
+                         struct shmt_source *out);
 bool shmt_source_host(const struct shmt_source_tokens *tokens,
                       struct shmt_source *out);
 

@@ -22,6 +22,45 @@ static void check_signature(const struct shmt_signature *signature)
     }
 }
 
+/* Every other name is known. */
+static const char *find(const void *context, const char *name)
+{
+    (void)context;
+    return strlen(name) % 2 == 1 ? "n" : NULL;
+}
+
+static void check_extents(const struct shmt_source *source, const char *code,
+                          int line)
+{
+    static const struct shmt_source_names names = {find, NULL};
+
+    for (int axis = 0; axis < 3; axis++) {
+        struct shmt_text text = {0};
+
+        FUZZ_HOLDS(shmt_source_extent(source, code, line, axis, &names,
+                                      &text) ==
+                   (shmt_text_string(&text)[0] != '\0'));
+        shmt_text_free(&text);
+    }
+}
+
+static void check_host(const struct shmt_source *source, const char *text)
+{
+    for (size_t k = 0; k < source->variable_count; k++)
+        FUZZ_HOLDS(source->variables[k].value != NULL);
+    for (size_t k = 0; k < source->define_count; k++) {
+        FUZZ_HOLDS(strstr(text, source->defines[k].name) != NULL);
+        FUZZ_HOLDS(source->defines[k].value != NULL);
+        FUZZ_HOLDS(source->defines[k].parameter_count <= 8);
+    }
+    for (size_t k = 0; k < source->launch_count && k < 16; k++) {
+        check_extents(source, source->launches[k].grid,
+                      source->launches[k].line);
+        check_extents(source, source->launches[k].block,
+                      source->launches[k].line);
+    }
+}
+
 static void check_source(const struct shmt_source *source, const char *text)
 {
     for (size_t k = 0; k < source->kernel_count; k++) {
@@ -37,6 +76,7 @@ static void check_source(const struct shmt_source *source, const char *text)
         for (size_t a = 0; a < source->launches[k].argument_count; a++)
             FUZZ_HOLDS(source->launches[k].arguments[a] != NULL);
     }
+    check_host(source, text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -53,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\0';
     FUZZ_HOLDS(shmt_source_read(arena, text, &source, NULL) == SHMTUNE_OK);
     check_source(&source, text);
+    check_extents(&source, text, INT32_MAX);
     FUZZ_HOLDS(shmt_source_preprocess(arena, text, &plain, NULL) ==
                SHMTUNE_OK);
     FUZZ_HOLDS(shmt_source_read(arena, plain, &source, NULL) == SHMTUNE_OK);

@@ -265,6 +265,170 @@ static void launches_are_found(void)
                "(n + block - 1) / block, f(a, b)");
 }
 
+/* What is called otherwise, and by other functions; several variables. */
+static void more_of_the_host_is_found(void)
+{
+    const struct shmt_source source = read_text(
+        "int main() {\n"
+        "  dim3 grid(n / 4, 2), block{TILE, ROWS}, none, more = dim3(7);\n"
+        "  int a = 1, b = 2;\n"
+        "  if (a == b) grid.y = 3;\n"
+        "  b += 4;\n"
+        "  cudaLaunchKernel((const void *)scale<float, 4>, grid, block, p);\n"
+        "  cudaLaunchCooperativeKernel(other, 2, 32, p);\n"
+        "  hipLaunchKernelGGL((any), grid, dim3(32), 64, 0, y, f(x, 1), n);\n"
+        "}\n");
+    static const char *const variables[][2] = {
+        {"grid", "n / 4, 2"}, {"block", "TILE, ROWS"}, {"more", "dim3(7)"},
+        {"a", "1"}, {"b", "2"}, {"grid.y", "3"}};
+
+    CHECK_INT(source.variable_count, 6);
+    for (size_t k = 0; k < 6 && k < source.variable_count; k++) {
+        CHECK_TEXT(source.variables[k].name, variables[k][0]);
+        CHECK_TEXT(source.variables[k].value, variables[k][1]);
+    }
+    CHECK_INT(source.launch_count, 3);
+    if (source.launch_count != 3)
+        return;
+    CHECK_TEXT(source.launches[0].name, "scale");
+    CHECK_TEXT(source.launches[0].grid, "grid");
+    CHECK_TEXT(source.launches[0].block, "block");
+    CHECK_INT(source.launches[0].argument_count, 0);
+    CHECK_TEXT(source.launches[1].name, "other");
+    CHECK_TEXT(source.launches[1].block, "32");
+    CHECK_TEXT(source.launches[2].name, "any");
+    CHECK_TEXT(source.launches[2].shared, "64");
+    CHECK_INT(source.launches[2].argument_count, 3);
+    CHECK_TEXT(source.launches[2].arguments[1], "f(x, 1)");
+}
+
+static void definitions_are_found(void)
+{
+    const struct shmt_source source = read_text(
+        "#define TILE 16 // wide\n"
+        "#define DIVUP(a, b) (((a) + (b) - 1) / \\\n  (b))\n"
+        "#define EMPTY()\n#define ODD(a\n"
+        "static inline int up(int a, const int &b = 2)\n"
+        "{ return a % b ? a / b + 1 : a / b; }\n"
+        "int more(int a) { a++; return a; }\n");
+
+    CHECK_INT(source.define_count, 4);
+    if (source.define_count != 4)
+        return;
+    CHECK_TEXT(source.defines[0].name, "TILE");
+    CHECK_TEXT(source.defines[0].value, "16");
+    CHECK(!source.defines[0].takes);
+    CHECK_TEXT(source.defines[1].name, "DIVUP");
+    CHECK_INT(source.defines[1].parameter_count, 2);
+    CHECK_TEXT(source.defines[1].parameters[1], "b");
+    CHECK_TEXT(source.defines[1].value, "(((a) + (b) - 1) /   (b))");
+    CHECK(source.defines[2].takes);
+    CHECK_INT(source.defines[2].parameter_count, 0);
+    CHECK_TEXT(source.defines[3].name, "up");
+    CHECK_TEXT(source.defines[3].parameters[0], "a");
+    CHECK_TEXT(source.defines[3].parameters[1], "b");
+    CHECK_TEXT(source.defines[3].value, "a % b ? a / b + 1 : a / b");
+}
+
+/* -- extents -------------------------------------------------------------- */
+
+/* Names in capitals are the spec's, and n, m, and "threads.x". */
+static const char *find(const void *context, const char *name)
+{
+    static const char *const known[] = {"TILE", "ROWS", "n", "m"};
+
+    (void)context;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(known[k], name) == 0)
+            return known[k];
+    return strcmp(name, "threads.x") == 0 ? "BLOCK_X" : NULL;
+}
+
+/* Of x, y and z, "-" for what cannot be said. */
+static const char *extents_of(const struct shmt_source *source,
+                              const char *code)
+{
+    static const struct shmt_source_names names = {find, NULL};
+    static struct shmt_text text;
+
+    shmt_text_clear(&text);
+    for (int axis = 0; axis < 3; axis++) {
+        shmt_text_add(&text, axis == 0 ? "" : "; ");
+        if (!shmt_source_extent(source, code, 100, axis, &names, &text))
+            shmt_text_add(&text, "-");
+    }
+    return shmt_text_string(&text);
+}
+
+static void extents_are_said(void)
+{
+    static const char *const cases[][2] = {
+        {"n", "n; 1; 1"}, {"dim3(n, 2)", "n; 2; 1"}, {"{n, m, 3}", "n; m; 3"},
+        {"(n + TILE - 1) / TILE", "ceildiv(n, TILE); 1; 1"},
+        {"(n + 255) / 256", "ceildiv(n, 256); 1; 1"},
+        {"(n + 254) / 256", "(n + 254) // 256; 1; 1"},
+        {"(n + TILE * 2 - 1) / (TILE * 2)", "ceildiv(n, TILE * 2); 1; 1"},
+        {"(n + (TILE + 1) - 1) / (TILE + 1)", "ceildiv(n, TILE + 1); 1; 1"},
+        {"n / TILE / 2", "n // TILE // 2; 1; 1"},
+        {"n / (TILE / 2)", "n // (TILE // 2); 1; 1"},
+        {"n - (m - 2)", "n - (m - 2); 1; 1"},
+        {"(int)ceil((float)n / TILE)", "ceildiv(n, TILE); 1; 1"},
+        {"std::ceil(n * 1.0 / TILE)", "ceildiv(n, TILE); 1; 1"},
+        {"ceil(n / TILE)", "n // TILE; 1; 1"},
+        {"floorf(double(n) / TILE)", "n // TILE; 1; 1"},
+        {"n / 2.0f", "n // 2; 1; 1"}, {"n * 1.5", "-; -; -"},
+        {"static_cast<unsigned int>(n / TILE)", "n // TILE; 1; 1"},
+        {"DIVUP(n + 1, TILE)", "ceildiv(n + 1, TILE); 1; 1"},
+        {"up(n, m)", "n // m + 1 if n % m != 0 else n // m; 1; 1"},
+        {"iDivUp(n, TILE)", "ceildiv(n, TILE); 1; 1"},
+        {"div_ceil(n, TILE)", "ceildiv(n, TILE); 1; 1"},
+        {"other(n, TILE)", "-; -; -"}, {"std::min(n, 64)", "min(n, 64); 1; 1"},
+        {"n << 2", "n * 4; 1; 1"}, {"n >> 1", "n // 2; 1; 1"},
+        {"n > 4 && m != 2 ? n : m", "n if n > 4 and m != 2 else m; 1; 1"},
+        {"WIDE", "TILE * 2; 1; 1"}, {"count", "n // 4; 1; 1"},
+        {"grid", "n // TILE; m; 1"}, {"grid.y", "m; 1; 1"},
+        {"dim3(grid.x, grid.z)", "n // TILE; 1; 1"},
+        {"given", "2; n; 1"}, {"copy", "n // TILE; m; 1"},
+        {"threads.x * 2", "BLOCK_X * 2; 1; 1"}, {"again", "-; -; -"},
+        {"LOOP", "-; -; -"}, {"unknown", "-; -; -"}, {"", "-; -; -"},
+        {"dim3(", "-; -; -"}, {"n +", "-; -; -"}, {"n) / (2", "-; -; -"},
+        {"dim3(n, unknown, 2)", "n; -; 2"}, {"f(n)", "-; -; -"}};
+    const struct shmt_source source = read_text(
+        "#define DIVUP(a, b) (((a) + (b) - 1) / (b))\n"
+        "#define WIDE (TILE * 2)\n#define LOOP POOL\n#define POOL (LOOP + 1)\n"
+        "int up(int a, int b) { return a % b != 0 ? a / b + 1 : a / b; }\n"
+        "const int count = n / 4;\n"
+        "dim3 grid(n / TILE, m), copy(grid);\n"
+        "dim3 given(1); given.x = 2; given.y = n;\n"
+        "int again = again + 1;\n");
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        CHECK_TEXT(extents_of(&source, cases[k][0]), cases[k][1]);
+}
+
+/* Names that stand for each other, and what is deep, have an end. */
+static void what_is_deep_is_not_said(void)
+{
+    struct shmt_text text = {0};
+    struct shmt_source source;
+
+    for (int k = 0; k < 60; k++)
+        shmt_text_addf(&text, "#define A%d (A%d + A%d)\n", k, k + 1, k + 1);
+    shmt_text_add(&text, "#define A60 1\n");
+    source = read_text(shmt_text_string(&text));
+    CHECK_TEXT(extents_of(&source, "A0"), "-; -; -");
+    CHECK_TEXT(extents_of(&source, "A57"),
+               "1 + 1 + (1 + 1) + (1 + 1 + (1 + 1)); 1; 1");
+    shmt_text_clear(&text);
+    for (int k = 0; k < 700; k++)
+        shmt_text_add(&text, "(-");
+    shmt_text_add(&text, "n");
+    for (int k = 0; k < 700; k++)
+        shmt_text_add(&text, ")");
+    CHECK_TEXT(extents_of(&source, shmt_text_string(&text)), "-; -; -");
+    shmt_text_free(&text);
+}
+
 static void odd_text_is_let_pass(void)
 {
     static const char *const texts[] = {
@@ -290,6 +454,10 @@ int main(void)
     CHECK_RUN(shared_memory_is_found);
     CHECK_RUN(macros_are_found);
     CHECK_RUN(launches_are_found);
+    CHECK_RUN(more_of_the_host_is_found);
+    CHECK_RUN(definitions_are_found);
+    CHECK_RUN(extents_are_said);
+    CHECK_RUN(what_is_deep_is_not_said);
     CHECK_RUN(odd_text_is_let_pass);
     shmt_arena_free(arena);
     return CHECK_END();
