@@ -18,6 +18,10 @@ enum { LEAST_FINALISTS = 8 };
 /* Where others wait for the device, no more are finalists. */
 enum { FEW_FINALISTS = 10 };
 
+/* Of what a measurement took that set the problem up, as much is its own, at
+ * least. */
+static const double least_share = 0.1;
+
 /* What starting a measure worker takes, beside setting the problem up. */
 static const double worker_s = 0.3;
 
@@ -34,13 +38,27 @@ static double waits(const struct shmt_tune *tune)
     return tune->options->together > 1 ? (double)tune->options->together : 1;
 }
 
-/* Seconds that one measurement takes; 0: not known. */
+/* Seconds that one measurement takes, where the problem is set up already; 0:
+ * not known.  Where each has set it up anew, since others failed, it is what
+ * they took more than the least of those; of one alone nothing is told
+ * apart. */
 static double measurement_s(const struct shmt_tune *tune)
 {
-    if (tune->timed > 1)
-        return waits(tune) * (tune->timed_ms - tune->first_ms) / 1000 /
-               (double)(tune->timed - 1);
-    return waits(tune) * tune->first_ms / 1000;
+    const uint64_t alone = tune->timed - tune->timed_anew;
+    const double most_ms =
+        tune->timed_anew > 0
+            ? fmin(tune->first_ms,
+                   tune->timed_anew_ms / (double)tune->timed_anew)
+            : tune->first_ms;
+
+    if (alone > 1)
+        return waits(tune) *
+               (tune->timed_ms - tune->first_ms - tune->timed_anew_ms) /
+               1000 / (double)(alone - 1);
+    return waits(tune) *
+           (tune->anew > 0
+                ? fmax(most_ms - tune->least_ms, least_share * most_ms)
+                : most_ms) / 1000;
 }
 
 static double restart_s(const struct shmt_tune *tune)
@@ -77,10 +95,11 @@ void shmt_tune_expect_finalists(struct shmt_tune *tune)
 /* Seconds that the finals want, and may have. */
 static double reserve_s(const struct shmt_tune *tune)
 {
+    const size_t restarts =
+        tune->finalists > 1 ? SHMT_TUNE_FINALS_BLOCKS - 1 : 0;
     const double wanted =
         SHMT_TUNE_FINALS_PASSES * (double)tune->finalists *
-            measurement_s(tune) +
-        (SHMT_TUNE_FINALS_BLOCKS - 1) * restart_s(tune);
+            measurement_s(tune) + (double)restarts * restart_s(tune);
 
     return fmin(wanted, finals_share * tune->options->budget_s);
 }

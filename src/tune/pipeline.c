@@ -453,6 +453,40 @@ static void leave_answer_out(struct shmt_tune *tune,
                tune->left_out_s > 0 ? ", beside the budget" : "");
 }
 
+/* What a measurement took: alone, or with setting the problem up in a worker
+ * that was started for it. */
+static void note_time(struct shmt_tune *tune,
+                      const struct shmt_tune_candidate *candidate)
+{
+    const struct shmt_result *const own = &candidate->result;
+    const bool timed = shmt_verdict_stage(own->verdict) == SHMT_STAGE_TIME;
+    const bool sets_up = candidate->helper == NULL && !tune->used;
+    const bool first = tune->measured == 0;
+
+    tune->measure_ms += own->measure_ms;
+    if (first)
+        tune->setup_ms = own->measure_ms;
+    tune->measured++;
+    if (timed) {
+        if (tune->timed++ == 0)
+            tune->first_ms = own->measure_ms;
+        tune->timed_ms += own->measure_ms;
+    }
+    if (sets_up && (first || own->measure_ms < tune->least_ms))
+        tune->least_ms = own->measure_ms;
+    if (sets_up && !first) {
+        tune->anew_ms += own->measure_ms;
+        tune->anew++;
+    }
+    if (sets_up && timed && tune->timed > 1) {
+        tune->timed_anew_ms += own->measure_ms;
+        tune->timed_anew++;
+    }
+    if (candidate->helper == NULL)
+        tune->used = own->verdict != SHMT_VERDICT_CRASH &&
+                     own->verdict != SHMT_VERDICT_TIMEOUT;
+}
+
 static enum shmtune_status on_measure(struct shmt_tune *tune,
                                       struct shmt_tune_candidate *candidate,
                                       const struct shmt_result *result,
@@ -467,15 +501,7 @@ static enum shmtune_status on_measure(struct shmt_tune *tune,
     if (own->measure_ms < 0)
         own->measure_ms = 1000 * (tune->target->operations->now(
                                       tune->target) - candidate->since_s);
-    tune->measure_ms += own->measure_ms;
-    if (tune->measured == 0)
-        tune->setup_ms = own->measure_ms;
-    tune->measured++;
-    if (shmt_verdict_stage(own->verdict) == SHMT_STAGE_TIME) {
-        if (tune->timed++ == 0)
-            tune->first_ms = own->measure_ms;
-        tune->timed_ms += own->measure_ms;
-    }
+    note_time(tune, candidate);
     if (candidate->helper == NULL)
         tune->outcome->busy_s += own->measure_ms / 1000;
     shmt_space_configuration(tune->outcome->space, candidate->index, config);

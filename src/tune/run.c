@@ -503,9 +503,32 @@ static enum shmtune_status feed_also(struct shmt_tune *tune, double *wait_s,
     return status;
 }
 
+/* Of the search, in which it is worth a word. */
+static const double told_share = 0.25;
+
 static void note_search_end(struct shmt_tune *tune)
 {
     tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;
+}
+
+/* Where candidates that kill their worker have taken the time of others. */
+static void tell_untried(const struct shmt_tune *tune)
+{
+    const uint64_t tried = tune->outcome->tried,
+                   all = tune->outcome->header.space_count;
+    const double anew_s = tune->anew_ms / 1000;
+
+    if (!isfinite(tune->options->budget_s) || tried >= all ||
+        anew_s < told_share * (tune->outcome->search_s))
+        return;
+    shmt_tune_notice(tune, "%s, %s: %llu of %llu candidates were not tried: "
+                     "behind each of %llu that failed the problem was set up "
+                     "anew, %.3g s in all; a longer --budget tries them, and "
+                     "a constraint leaves out those that fail",
+                     tune->target->kernel->name, tune->size,
+                     (unsigned long long)(all - tried),
+                     (unsigned long long)all, (unsigned long long)tune->anew,
+                     anew_s);
 }
 
 static enum shmtune_status after_search(struct shmt_tune *tune,
@@ -522,6 +545,7 @@ static enum shmtune_status after_search(struct shmt_tune *tune,
                tune->size, tune->search_since_s);
     status = record_known_results(tune, err);
     note_search_end(tune);
+    tell_untried(tune);
     if (tune->sizes != NULL)
         shmt_sizes_set_busy(tune->sizes, tune->options->size, false);
     tune->phase = SHMT_TUNE_FINALS;

@@ -112,6 +112,14 @@ struct shmt_tune {
                                               have a time, */
     uint64_t timed;                        /* so many; */
     double first_ms;                       /* the first set the problem up */
+    bool used;                             /* the worker has: another one has
+                                              to set it up anew, as behind a
+                                              candidate that killed it */
+    double least_ms;                       /* of those that set it up, */
+    double anew_ms;                        /* but for the first, all of them, */
+    uint64_t anew;                         /* so many, */
+    double timed_anew_ms;                  /* and the ones that have a time, */
+    uint64_t timed_anew;                   /* so many */
     uint64_t finalists;                    /* so many if the finals were now */
     double began_s;                        /* on the target's clock */
     double left_out_s;                     /* of programs that say what is

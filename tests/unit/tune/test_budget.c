@@ -74,6 +74,90 @@ static void finals_are_inside(void)
     }
 }
 
+/* Every second candidate kills its worker, so that the others set the problem
+ * up anew, which is most of what they take. */
+static const char *failing_recording(void)
+{
+    const char *const path = fixture_path("failing.journal.gz");
+    struct shmt_tune_options options = fixture_options();
+    struct shmt_target *const target =
+        fixture_replay(toy, fixture_recording(toy), 2);
+    struct shmt_tune_outcome *outcome;
+    struct shmt_error err = {0};
+    uint64_t start;
+
+    options.strategy = "exhaustive";
+    outcome = fixture_run(target, &options, SHMTUNE_OK);
+    target->operations->close(target);
+    if (outcome == NULL)
+        return NULL;
+    start = shmt_kernel_default_index(toy, outcome->space);
+    for (uint64_t k = 0; k < outcome->header.space_count; k++) {
+        struct shmt_result *const result =
+            &shmt_ledger_put(outcome->ledger, k)->result;
+
+        /* Behind the default, which comes first, and where it would be. */
+        result->measure_ms = k == 0 || k == start + 1 ? 30 : 300;
+        if (k % 2 == 0 || k == start)
+            continue;
+        shmt_result_set_verdict(result, SHMT_VERDICT_CRASH, "it fails");
+        result->measure_ms = 280;
+        result->sample_count = 0;
+        result->time_us = -1;
+    }
+    CHECK_INT(shmt_recording_write(path, toy, &outcome->header,
+                                   outcome->ledger, outcome->space, &err),
+              SHMTUNE_OK);
+    shmt_tune_free(outcome);
+    return path;
+}
+
+static struct shmt_tune_outcome *run_failing(const char *path,
+                                             double budget_s)
+{
+    struct shmt_target *const target = fixture_replay(toy, path, 2);
+    struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *outcome;
+
+    notices[0] = '\0';
+    options.observer = &listener;
+    options.strategy = "exhaustive";
+    options.budget_s = budget_s;
+    outcome = fixture_run(target, &options, SHMTUNE_OK);
+    target->operations->close(target);
+    CHECK(outcome != NULL);
+    return outcome;
+}
+
+/* What setting the problem up took is not what a measurement of the finals
+ * will take: the time goes to the search. */
+static void failures_take_no_time_of_the_finals(void)
+{
+    const char *const path = failing_recording();
+    struct shmt_tune_outcome *outcome =
+        path == NULL ? NULL : run_failing(path, INFINITY);
+    double all_s;
+
+    if (outcome == NULL)
+        return;
+    all_s = outcome->search_s;
+    shmt_tune_free(outcome);
+    outcome = run_failing(path, all_s + 6);
+    if (outcome == NULL)
+        return;
+    printf("# %llu tried, search %g s, all %g s\n",
+           (unsigned long long)outcome->tried, outcome->search_s,
+           outcome->elapsed_s);
+    CHECK_INT(outcome->tried, outcome->header.space_count);
+    CHECK_TEXT(notices, "");
+    shmt_tune_free(outcome);
+    outcome = run_failing(path, all_s / 2);
+    CHECK_HAS(notices, "candidates were not tried: behind each of ");
+    CHECK_HAS(notices, "a longer --budget tries them, and a constraint");
+    if (outcome != NULL)
+        shmt_tune_free(outcome);
+}
+
 /* There is always a winner, and a word about it. */
 static void too_short_for_a_search(void)
 {
@@ -192,6 +276,7 @@ int main(void)
 {
     toy = fixture_kernel("toy");
     CHECK_RUN(finals_are_inside);
+    CHECK_RUN(failures_take_no_time_of_the_finals);
     CHECK_RUN(too_short_for_a_search);
     CHECK_RUN(default_is_in_the_finals);
     CHECK_RUN(cancelled_are_tried_later);
