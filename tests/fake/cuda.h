@@ -143,7 +143,7 @@ struct fake_launch {
     const struct fake_function *function;
     unsigned grid, threads;
     bool cooperative;      /* these of a launch with attributes */
-    unsigned cluster[3], grids[3];
+    unsigned cluster[3], grids[3], block[3];
     void **arguments;
     double cost_us;        /* out */
     CUresult stuck;        /* out */
@@ -168,6 +168,13 @@ void *fake_variable(const struct fake_launch *launch, const char *name);
 
 /* False when it knows no kernel of that name. */
 bool fake_kernel_run(struct fake_launch *launch);
+
+/* -- fake_matrices.c ------------------------------------------------------ */
+
+void fake_transpose(struct fake_launch *launch);
+void fake_twice(struct fake_launch *launch);
+void fake_strides(struct fake_launch *launch);
+void fake_sixteen(struct fake_launch *launch);
 
 /* -- fake_image.c --------------------------------------------------------- */
 

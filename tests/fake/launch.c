@@ -337,7 +337,7 @@ CUresult fake_LaunchKernel(CUfunction handle, unsigned gx, unsigned gy,
     void *given[MOST_ARGUMENTS];
     struct fake_launch launch = {
         .function = (const void *)handle, .grid = gx * gy * gz,
-        .threads = bx * by * bz,
+        .threads = bx * by * bz, .grids = {gx, gy, gz}, .block = {bx, by, bz},
         .arguments = unpack(handle, arguments, extra, given)};
 
     (void)shared;
@@ -354,6 +354,8 @@ CUresult fake_LaunchKernelEx(const CUlaunchConfig *config,
         .function = (const void *)handle,
         .grid = config->gridDimX * config->gridDimY * config->gridDimZ,
         .threads = config->blockDimX * config->blockDimY * config->blockDimZ,
+        .grids = {config->gridDimX, config->gridDimY, config->gridDimZ},
+        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
         .arguments = unpack(handle, arguments, extra, given)};
 
     for (unsigned k = 0; k < config->numAttrs; k++) {
@@ -367,9 +369,6 @@ CUresult fake_LaunchKernelEx(const CUlaunchConfig *config,
             launch.cluster[2] = one->value.clusterDim.z;
         }
     }
-    launch.grids[0] = config->gridDimX;
-    launch.grids[1] = config->gridDimY;
-    launch.grids[2] = config->gridDimZ;
     return run(&launch);
 }
 
