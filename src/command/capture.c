@@ -40,7 +40,8 @@ static const char help[] =
     "  --no-rerun      do not make the launches again on device 0, which\n"
     "                  tells outputs from in-outs, and how far results vary\n"
     "  --propose       parameters get the values to try, and not as a comment\n"
-    "  --source FILE   where kernels are that nvcc compiled; may be repeated\n"
+    "  --source FILE   where kernels are that nvcc compiled, or what launches\n"
+    "                  them; may be repeated\n"
     "                  [what the binary names, of -lineinfo]\n"
     "  --nvcc-option X  an option that nvcc was given, -DN=4, -I DIR; may be\n"
     "                  repeated\n"
@@ -249,6 +250,8 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
     if (status == SHMTUNE_OK && draft->nvcc) {
         draft->options = job->options.items;
         draft->option_count = job->options.count;
+        status = shmt_draft_find_hosts(draft, job->sources.items,
+                                       job->sources.count, err);
     }
     if (status == SHMTUNE_OK) {
         shmt_draft_options(draft);
@@ -392,6 +395,21 @@ static enum shmtune_status tell_why_not(struct job *job,
     return status;
 }
 
+/* Which of several expressions an extent has, where an earlier launch of the
+ * kernel has not shown it.  What cannot be tried stays as it was, and is said
+ * in the draft. */
+static void decide(struct job *job, size_t k, const char *images)
+{
+    const struct shmt_draft *earlier = NULL;
+
+    for (size_t i = 0; earlier == NULL && i < k; i++)
+        if (job->written[i].draft->reran &&
+            shmt_draft_is_of_one(job->written[k].draft, job->written[i].draft))
+            earlier = job->written[i].draft;
+    (void)shmt_draft_decide(job->written[k].draft, earlier,
+                            job->written[k].path, images, NULL);
+}
+
 /* What cannot be made again stays as it is, and why is said: once where that is
  * no affair of one launch. */
 static enum shmtune_status rerun_all(struct job *job, struct shmt_error *err)
@@ -412,6 +430,7 @@ static enum shmtune_status rerun_all(struct job *job, struct shmt_error *err)
         status = shmt_draft_rerun(written->draft, written->path, images,
                                   &why);
         if (status == SHMTUNE_OK) {
+            decide(job, k, images);
             status = keep_rerun(job, written, err);
             continue;
         }

@@ -3,9 +3,11 @@
  * draft: from what the library saw of one launch, SHMT_CAPTURE_LAUNCH, to a
  * spec beside it.  Called by capture.c: draft_read.c reads, draft_source.c
  * finds a source that was not seen, draft_options.c says what the application's
- * compiler was told, draft_parameters.c which numbers may be tuned, draft_fit.c
- * which sizes there are, draft_write.c writes the rest, and draft_rerun.c makes
- * the launch again.
+ * compiler was told, draft_parameters.c which numbers may be tuned,
+ * draft_host.c what host code says of block and grid, draft_fit.c and
+ * draft_problem.c which sizes there are, draft_write.c writes the rest,
+ * draft_rerun.c makes the launch again, and draft_decide.c finds out by that
+ * which of several expressions is right.
  */
 #ifndef SHMT_COMMAND_DRAFT_H
 #define SHMT_COMMAND_DRAFT_H
@@ -78,7 +80,35 @@ struct shmt_draft_dimension {
     int64_t over;                      /* an argument; -1: none */
 };
 
-enum { SHMT_DRAFT_NUMBERS = 48, SHMT_DRAFT_DIMENSIONS = 64 };
+enum {
+    SHMT_DRAFT_NUMBERS = 48, SHMT_DRAFT_DIMENSIONS = 64,
+    SHMT_DRAFT_OPTIONS = 6, SHMT_DRAFT_QUESTIONS = 6
+};
+
+/* Expressions of host code for an extent of the grid. */
+struct shmt_draft_said {
+    size_t count;
+    const char *texts[SHMT_DRAFT_OPTIONS];
+    int lines[SHMT_DRAFT_OPTIONS];
+    bool own[SHMT_DRAFT_OPTIONS];      /* of the kernel's own source */
+};
+
+/* An extent that several expressions give, since numbers have the same value:
+ * they part where one of those is another.  Of the grid along x, y and z, then
+ * of the block. */
+enum shmt_draft_answer {
+    SHMT_DRAFT_UNTRIED,
+    SHMT_DRAFT_FOUND,                  /* it is the one chosen */
+    SHMT_DRAFT_SEVERAL,                /* each of those left is as right */
+    SHMT_DRAFT_NOTHING                 /* no trial was right */
+};
+struct shmt_draft_question {
+    size_t count;                      /* of options; less than 2: none */
+    size_t left;                       /* the first of them, once tried */
+    const char *options[SHMT_DRAFT_OPTIONS];
+    size_t chosen;
+    enum shmt_draft_answer answer;
+};
 
 struct shmt_draft {
     struct shmt_arena *arena;
@@ -111,6 +141,13 @@ struct shmt_draft {
     size_t number_count, dimension_count;
     struct shmt_draft_number numbers[SHMT_DRAFT_NUMBERS];
     struct shmt_draft_dimension dimensions[SHMT_DRAFT_DIMENSIONS];
+    size_t host_count;                 /* other sources with host code */
+    const struct shmt_source *const *hosts;
+    const char *said_block[3];         /* by host code; NULL: it does not */
+    struct shmt_draft_question questions[SHMT_DRAFT_QUESTIONS];
+    /* Written with another value of a number, to be tried; NULL: as it is. */
+    const struct shmt_draft_number *changed;
+    int64_t changed_to;
     struct shmt_text definitions;      /* text before the source */
     struct shmt_text notes;            /* "# ..." lines: what was left out */
     struct shmt_text keys;             /* `includes`, `options`, ... */
@@ -158,8 +195,17 @@ void shmt_draft_registers(const struct shmt_draft *draft,
 /* The name of a parameter that is the number of blocks along the axis, which
  * nothing else gives.  NULL: it stays a number. */
 const char *shmt_draft_propose_grid(struct shmt_draft *draft, int axis);
-/* The name of the parameter that is this extent of the block. */
+/* The parameter, or the expression, that is this extent of the block. */
 const char *shmt_draft_block(const struct shmt_draft *draft, int axis);
+/* Those that may be, where nothing says which; how many. */
+size_t shmt_draft_blocks(const struct shmt_draft *draft, int axis,
+                         const char *names[SHMT_DRAFT_OPTIONS]);
+
+/* draft_host.c: what host code says of the block, into `said_block`; and of the
+ * grid, which then fits all launches. */
+void shmt_draft_find_block(struct shmt_draft *draft);
+void shmt_draft_said_grid(const struct shmt_draft *draft, int axis,
+                          struct shmt_draft_said *out);
 
 /* draft_rerun.c: makes the launch of FOLDER/kernel.yaml again, on device 0.
  * The draft is then to be written again.  A status says why that cannot be
@@ -167,6 +213,13 @@ const char *shmt_draft_block(const struct shmt_draft *draft, int axis);
 enum shmtune_status shmt_draft_rerun(struct shmt_draft *draft,
                                      const char *folder, const char *images,
                                      struct shmt_error *err);
+/* Whether the application's results were among those that it then gave. */
+bool shmt_draft_gives_the_same(const struct shmt_draft *draft);
+/* Makes that of FOLDER/trial.yaml again; *right: it gives what the application
+ * got, as far as the launch itself does. */
+enum shmtune_status shmt_draft_try(struct shmt_draft *draft,
+                                   const char *folder, const char *images,
+                                   bool *right, struct shmt_error *err);
 /* What was found of it, for people. */
 void shmt_draft_tell_rerun(const struct shmt_draft *draft,
                            struct shmt_text *text);
@@ -179,16 +232,57 @@ void shmt_draft_add_findings(const struct shmt_draft *draft,
                              const struct shmt_draft_memory *memory,
                              struct shmt_text *text);
 
+/* draft_decide.c: tries what the questions ask, unless an earlier draft of the
+ * kernel has the answers: `earlier`, or NULL. */
+enum shmtune_status shmt_draft_decide(struct shmt_draft *draft,
+                                      const struct shmt_draft *earlier,
+                                      const char *folder, const char *images,
+                                      struct shmt_error *err);
+/* "# ..." lines of one that has options. */
+void shmt_draft_add_question(const struct shmt_draft *draft, size_t question,
+                             struct shmt_text *text);
+/* What was found, for people. */
+void shmt_draft_tell_decided(const struct shmt_draft *draft,
+                             struct shmt_text *text);
+
 /* draft_fit.c: what is a size, for this launch and the others of the kernel. */
 void shmt_draft_find_dimensions(struct shmt_draft *draft);
-/* The `count` of a memory, the `grid` with its comments, `problem`. */
+/* The `count` of a memory, the `grid` with its comments. */
 void shmt_draft_add_count(struct shmt_draft *draft, size_t memory,
                           struct shmt_text *text);
 void shmt_draft_add_grid(struct shmt_draft *draft, struct shmt_text *text);
-void shmt_draft_add_problem(const struct shmt_draft *draft,
-                            struct shmt_text *text);
+/* All captured launches of the kernel, this one alone where none were
+ * gathered. */
+size_t shmt_draft_launches(const struct shmt_draft *draft);
+const struct shmt_draft *shmt_draft_launch(const struct shmt_draft *draft,
+                                           size_t k);
+/* Of a dimension, 0: it has no value, and of a number in a launch. */
+int64_t shmt_draft_size(const struct shmt_draft *draft,
+                        const struct shmt_draft_dimension *one,
+                        const struct shmt_draft *launch);
+int64_t shmt_draft_value(const struct shmt_draft_number *one,
+                         const struct shmt_draft *launch);
 /* Extents that are 1 at the end need not be said. */
 int shmt_draft_axes(const int64_t extents[3]);
+
+/* draft_problem.c: `problem`, with the sizes that were captured. */
+void shmt_draft_add_problem(const struct shmt_draft *draft,
+                            struct shmt_text *text);
+
+/* draft_expression.c: what an expression comes to for this launch, with a
+ * number of another value unless `changed` is NULL; false: it has no value, or
+ * is none. */
+bool shmt_draft_evaluate(const struct shmt_draft *draft, const char *text,
+                         const struct shmt_draft_number *changed, int64_t to,
+                         int64_t *out);
+/* Of how many of the captured launches it gives the grid. */
+size_t shmt_draft_fits(const struct shmt_draft *draft, const char *text,
+                       int axis);
+/* Neither a size nor a number is in it. */
+bool shmt_draft_is_constant(const struct shmt_draft *draft, const char *text);
+/* An expression, in quotes where it is no word. */
+void shmt_draft_add_expression(const char *expression,
+                               struct shmt_text *text);
 
 /* draft_read.c: a pointer, and no struct with one in it; NULL: neither. */
 const struct shmt_draft_pointer *
@@ -198,6 +292,16 @@ int64_t shmt_draft_integer(const struct shmt_draft_argument *one);
 /* Whether two are launches of one kernel of one binary. */
 bool shmt_draft_is_of_one(const struct shmt_draft *one,
                           const struct shmt_draft *other);
+
+/* draft_source.c: of the files those, but the kernel's own, that may have host
+ * code. */
+enum shmtune_status shmt_draft_find_hosts(struct shmt_draft *draft,
+                                          const char *const *files,
+                                          size_t count,
+                                          struct shmt_error *err);
+
+/* What is written where a number has another value. */
+#define SHMT_DRAFT_TRIAL "trial.yaml"
 
 /* draft_write.c: the spec; FOLDER/defines.cu beside it where it needs one. */
 enum shmtune_status shmt_draft_write(struct shmt_draft *draft,

@@ -15,16 +15,13 @@
 
 #include "command/draft.h"
 
-/* Sizes that are listed at most. */
-enum { LISTED = 32 };
-
-static size_t launches_of(const struct shmt_draft *draft)
+size_t shmt_draft_launches(const struct shmt_draft *draft)
 {
     return draft->launch_count > 0 ? draft->launch_count : 1;
 }
 
-static const struct shmt_draft *launch_of(const struct shmt_draft *draft,
-                                          size_t j)
+const struct shmt_draft *shmt_draft_launch(const struct shmt_draft *draft,
+                                           size_t j)
 {
     return draft->launch_count > 0 ? draft->launches[j] : draft;
 }
@@ -50,8 +47,7 @@ static int64_t elements_of(const struct shmt_draft *draft, size_t argument,
                ? 0 : (int64_t)(bytes / size);
 }
 
-/* Of a dimension in a launch; 0: it has none. */
-static int64_t value_of(const struct shmt_draft *draft,
+int64_t shmt_draft_size(const struct shmt_draft *draft,
                         const struct shmt_draft_dimension *one,
                         const struct shmt_draft *launch)
 {
@@ -87,7 +83,7 @@ static bool is_named(const struct shmt_draft *draft, const char *name)
 static void add_dimension(struct shmt_draft *draft,
                           struct shmt_draft_dimension one)
 {
-    one.value = value_of(draft, &one, draft);
+    one.value = shmt_draft_size(draft, &one, draft);
     if (draft->dimension_count < SHMT_DRAFT_DIMENSIONS && one.value >= 2 &&
         one.value <= (int64_t)1 << 40)
         draft->dimensions[draft->dimension_count++] = one;
@@ -96,10 +92,11 @@ static void add_dimension(struct shmt_draft *draft,
 static bool varies(const struct shmt_draft *draft,
                    const struct shmt_draft_dimension *one)
 {
-    for (size_t j = 0; j < launches_of(draft); j++) {
-        const int64_t value = value_of(draft, one, launch_of(draft, j));
+    for (size_t j = 0; j < shmt_draft_launches(draft); j++) {
+        const int64_t value =
+            shmt_draft_size(draft, one, shmt_draft_launch(draft, j));
 
-        if (value > 0 && value != value_of(draft, one, draft))
+        if (value > 0 && value != shmt_draft_size(draft, one, draft))
             return true;
     }
     return false;
@@ -146,8 +143,8 @@ void shmt_draft_find_dimensions(struct shmt_draft *draft)
             add_dimension(draft, (struct shmt_draft_dimension){
                 .name = draft->arguments[k].name, .argument = k, .over = -1});
     scalars = draft->dimension_count;
-    for (size_t m = 0; launches_of(draft) > 1 && m < draft->memory_count;
-         m++) {
+    for (size_t m = 0;
+         shmt_draft_launches(draft) > 1 && m < draft->memory_count; m++) {
         const int64_t k = argument_of(draft, m);
 
         if (k < 0 || draft->memories[m].symbol != NULL)
@@ -191,7 +188,7 @@ struct form {
     bool down;
 };
 
-static int64_t number_in(const struct shmt_draft_number *one,
+int64_t shmt_draft_value(const struct shmt_draft_number *one,
                          const struct shmt_draft *launch)
 {
     return one == NULL                    ? 1
@@ -204,21 +201,21 @@ static int64_t evaluate(const struct shmt_draft *draft,
                         const struct form *form,
                         const struct shmt_draft *launch)
 {
-    const int64_t by = number_in(form->by, launch);
-    int64_t value = value_of(draft, form->a, launch), other, divisor;
+    const int64_t by = shmt_draft_value(form->by, launch);
+    int64_t value = shmt_draft_size(draft, form->a, launch), other, divisor;
 
     if (form->b != NULL) {
-        other = value_of(draft, form->b, launch);
+        other = shmt_draft_size(draft, form->b, launch);
         if (other < 1 || value > ((int64_t)1 << 40) / other)
             return 0;
         value *= other;
     }
-    if (value < 1 || by < 1 || number_in(form->and_by, launch) < 1 ||
+    if (value < 1 || by < 1 || shmt_draft_value(form->and_by, launch) < 1 ||
         value > ((int64_t)1 << 50) / form->times)
         return 0;
-    if (by > 1 << 20 || number_in(form->and_by, launch) > 1 << 20)
+    if (by > 1 << 20 || shmt_draft_value(form->and_by, launch) > 1 << 20)
         return 0;
-    divisor = by * number_in(form->and_by, launch) * form->constant;
+    divisor = by * shmt_draft_value(form->and_by, launch) * form->constant;
     value *= form->times;
     return form->down ? value / divisor : (value + divisor - 1) / divisor;
 }
@@ -231,7 +228,7 @@ static void add_form(const struct form *form, struct shmt_text *text)
                              (form->constant > 1) > 1;
     const char *between = "";
 
-    shmt_text_add(text, divided && !form->down ? "\"ceildiv(" : "");
+    shmt_text_add(text, divided && !form->down ? "ceildiv(" : "");
     if (form->times > 1)
         shmt_text_addf(text, "%lld * ", (long long)form->times);
     shmt_text_add(text, form->a->name);
@@ -250,7 +247,7 @@ static void add_form(const struct form *form, struct shmt_text *text)
     }
     if (form->and_by != NULL)
         shmt_text_addf(text, "%s%s", between, form->and_by->name);
-    shmt_text_add(text, !form->down ? ")\"" : several ? ")" : "");
+    shmt_text_add(text, !form->down || several ? ")" : "");
 }
 
 static void use(struct shmt_draft *draft, const struct form *form)
@@ -279,8 +276,8 @@ static bool fits_count(const struct shmt_draft *draft, size_t m,
 
     if (evaluate(draft, form, draft) != own)
         return false;
-    for (size_t j = 0; k >= 0 && j < launches_of(draft); j++) {
-        const struct shmt_draft *launch = launch_of(draft, j);
+    for (size_t j = 0; k >= 0 && j < shmt_draft_launches(draft); j++) {
+        const struct shmt_draft *launch = shmt_draft_launch(draft, j);
         const int64_t elements = elements_of(draft, (size_t)k, launch);
 
         if (elements > 0 && evaluate(draft, form, launch) != elements)
@@ -354,8 +351,8 @@ static bool try_form(struct search *search, const struct form *form)
     if (!may_use(draft, form->a, form->b) ||
         evaluate(draft, form, draft) != draft->grid[search->axis])
         return false;
-    for (size_t j = 0; j < launches_of(draft); j++) {
-        const struct shmt_draft *launch = launch_of(draft, j);
+    for (size_t j = 0; j < shmt_draft_launches(draft); j++) {
+        const struct shmt_draft *launch = shmt_draft_launch(draft, j);
 
         count += evaluate(draft, form, launch) == launch->grid[search->axis];
     }
@@ -363,7 +360,7 @@ static bool try_form(struct search *search, const struct form *form)
         search->best = count;
         search->form = *form;
     }
-    return count == launches_of(draft);
+    return count == shmt_draft_launches(draft);
 }
 
 /* With each dimension, and each two numbers of the arguments. */
@@ -424,7 +421,7 @@ static bool try_blocks(struct search *search, bool down)
         }
     }
     form.and_by = NULL;
-    return launches_of(draft) > 1 && try_dimensions(search, form);
+    return shmt_draft_launches(draft) > 1 && try_dimensions(search, form);
 }
 
 /* What only launches with other grids can tell. */
@@ -442,7 +439,7 @@ static bool try_others(struct search *search)
             return true;
         for (size_t k = 0; k < draft->number_count; k++) {
             form.by = &draft->numbers[k];
-            if (number_in(form.by, draft) >= 2 &&
+            if (shmt_draft_value(form.by, draft) >= 2 &&
                 try_dimensions(search, form))
                 return true;
         }
@@ -462,72 +459,207 @@ static size_t grids_of(const struct shmt_draft *draft, int axis)
 {
     size_t count = 0;
 
-    for (size_t j = 0; j < launches_of(draft); j++) {
+    for (size_t j = 0; j < shmt_draft_launches(draft); j++) {
         size_t i = 0;
 
-        while (launch_of(draft, i)->grid[axis] !=
-               launch_of(draft, j)->grid[axis])
+        while (shmt_draft_launch(draft, i)->grid[axis] !=
+               shmt_draft_launch(draft, j)->grid[axis])
             i++;
         count += i == j;
     }
     return count;
 }
 
-static void add_finding(const struct search *search, size_t grids,
+/* -- its extents ---------------------------------------------------------- */
+
+/* What an extent of the grid is, and where that is from. */
+struct extent {
+    struct search search;
+    struct shmt_draft_said said;
+    size_t grids;
+    bool found;                /* an expression */
+};
+
+static const char *text_of(struct shmt_draft *draft, const struct form *form)
+{
+    struct shmt_text text = {0};
+    const char *out;
+
+    add_form(form, &text);
+    out = text.failed ? NULL
+                      : shmt_arena_copy(draft->arena, shmt_text_string(&text),
+                                        text.length);
+    shmt_text_free(&text);
+    return out;
+}
+
+static void add_option(struct shmt_draft_question *asked, const char *text)
+{
+    for (size_t k = 0; k < asked->count; k++)
+        if (text != NULL && strcmp(asked->options[k], text) == 0)
+            return;
+    if (text != NULL && asked->count < SHMT_DRAFT_OPTIONS)
+        asked->options[asked->count++] = text;
+}
+
+/* The form with another number of the same value in the place of one. */
+static void add_others(struct extent *extent, bool and_by,
+                       struct shmt_draft_question *asked)
+{
+    struct shmt_draft *const draft = extent->search.draft;
+    const struct form *const own = &extent->search.form;
+    const struct shmt_draft_number *const old = and_by ? own->and_by
+                                                       : own->by;
+
+    for (size_t k = 0; old != NULL && old->way != SHMT_DRAFT_BLOCK &&
+                       k < draft->number_count; k++) {
+        const struct shmt_draft_number *const one = &draft->numbers[k];
+        struct form form = *own;
+
+        if (one == own->by || one == own->and_by ||
+            one->way == SHMT_DRAFT_BLOCK || one->way == SHMT_DRAFT_GRID ||
+            one->value != old->value)
+            continue;
+        *(and_by ? &form.and_by : &form.by) = one;
+        add_option(asked, text_of(draft, &form));
+    }
+}
+
+/* What is written for the axis, and may be instead. */
+static void find_options(struct extent *extent,
+                         struct shmt_draft_question *asked)
+{
+    struct shmt_draft *const draft = extent->search.draft;
+
+    *asked = (struct shmt_draft_question){0};
+    for (size_t k = 0; k < extent->said.count; k++)
+        add_option(asked, extent->said.texts[k]);
+    if (asked->count > 0 || !extent->found)
+        return;
+    add_option(asked, text_of(draft, &extent->search.form));
+    add_others(extent, false, asked);
+    add_others(extent, true, asked);
+}
+
+/* The dimensions that it has; false: more than there may be. */
+static bool use_all(struct shmt_draft *draft, const char *text)
+{
+    size_t more = 0;
+
+    for (size_t k = 0; k < draft->dimension_count; k++)
+        more += !draft->dimensions[k].used &&
+                shmt_text_mentions(text, draft->dimensions[k].name, 1) > 0;
+    if (used_dimensions(draft) + more > SHMT_KERNEL_DIMENSIONS)
+        return false;
+    for (size_t k = 0; k < draft->dimension_count; k++)
+        draft->dimensions[k].used |=
+            shmt_text_mentions(text, draft->dimensions[k].name, 1) > 0;
+    return true;
+}
+
+/* By the host's code; else by what fits, or is usual. */
+static void find_extent(struct extent *extent)
+{
+    struct shmt_draft *const draft = extent->search.draft;
+    const int axis = extent->search.axis;
+
+    extent->grids = grids_of(draft, axis);
+    shmt_draft_said_grid(draft, axis, &extent->said);
+    if (extent->said.count > 0 &&
+        use_all(draft, extent->said.texts[0])) {
+        extent->found = !shmt_draft_is_constant(draft,
+                                                extent->said.texts[0]);
+        if (!extent->found && extent->said.count > 1)
+            extent->said.count = 1;
+        return;
+    }
+    extent->said.count = 0;
+    if (extent->grids > 1 || draft->grid[axis] > 1)
+        extent->found = try_blocks(&extent->search, false);
+    if (!extent->found && extent->grids > 1)
+        extent->found = try_others(&extent->search);
+    if (extent->found)
+        use(draft, &extent->search.form);
+}
+
+/* Of how many launches it is known. */
+static void add_finding(const struct extent *extent, bool sure,
                         struct shmt_text *text)
 {
-    const size_t all = launches_of(search->draft);
+    const struct search *const search = &extent->search;
+    const size_t all = shmt_draft_launches(search->draft);
 
-    shmt_text_addf(text, "  # Blocks along %c: ", "xyz"[search->axis]);
     if (all == 1)
-        shmt_text_add(text, "a guess from one launch; `--count` captures "
-                      "others to prove it.\n");
-    else if (grids == 1)
-        shmt_text_addf(text, "a guess; it fits all %zu launches, which have "
-                       "the same grid.\n", all);
-    else if (search->best == all)
-        shmt_text_addf(text, "fits all %zu launches that were captured, with "
-                       "%zu grids.\n", all, grids);
+        shmt_text_add(text, sure ? ".\n"
+                                 : "a guess from one launch; `--count` "
+                                   "captures others to prove it.\n");
+    else if (extent->grids == 1)
+        shmt_text_addf(text, "%sit fits all %zu launches, which have the same "
+                       "grid.\n", sure ? ";\n  # " : "a guess; ", all);
+    else if (extent->found)
+        shmt_text_addf(text, "%sfits all %zu launches that were captured, "
+                       "with %zu grids.\n", sure ? ";\n  # it " : "", all,
+                       extent->grids);
     else {
         shmt_text_addf(text, "nothing fits all %zu launches that were "
                        "captured", all);
         if (search->best > 1) {
             shmt_text_add(text, ";\n  # ");
-            add_form(&search->form, text);
+            shmt_draft_add_expression(text_of(search->draft, &search->form),
+                                      text);
             shmt_text_addf(text, " fits %zu of them", search->best);
         }
         shmt_text_add(text, ".\n");
     }
 }
 
+static void add_notes(const struct extent *extent, struct shmt_text *text)
+{
+    const struct search *const search = &extent->search;
+    const size_t all = shmt_draft_launches(search->draft);
+    const bool said = extent->said.count == 1 &&
+                      (extent->found || search->draft->grid[search->axis] > 1);
+
+    if (!extent->found && !said && extent->grids == 1 &&
+        (all == 1 || search->draft->grid[search->axis] == 1))
+        return;
+    shmt_text_addf(text, "  # Blocks along %c: ", "xyz"[search->axis]);
+    if (said)
+        shmt_text_addf(text, "as line %d of %s launches it",
+                       extent->said.lines[0],
+                       extent->said.own[0] ? "the source"
+                                           : "another source that was named");
+    if (extent->found || said || extent->grids > 1)
+        add_finding(extent, said, text);
+    else
+        shmt_text_addf(text, "the same in all %zu launches that were "
+                       "captured.\n", all);
+}
+
 /* The expression into `text`, what was found into `notes`. */
 static void add_extent(struct shmt_draft *draft, int axis,
                        struct shmt_text *text, struct shmt_text *notes)
 {
-    const size_t all = launches_of(draft), grids = grids_of(draft, axis);
-    struct search search = {.draft = draft, .axis = axis};
+    struct extent extent = {.search = {.draft = draft, .axis = axis}};
+    struct shmt_draft_question *const asked = &draft->questions[axis];
     const char *name = NULL;
-    bool found = false;
 
-    if (grids > 1 || draft->grid[axis] > 1)
-        found = try_blocks(&search, false);
-    if (!found && grids > 1)
-        found = try_others(&search);
-    if (!found && grids == 1)
+    find_extent(&extent);
+    if (draft->changed == NULL && asked->answer == SHMT_DRAFT_UNTRIED)
+        find_options(&extent, asked);
+    if (!extent.found && extent.grids == 1)
         name = shmt_draft_propose_grid(draft, axis);
-    if (found)
-        use(draft, &search.form);
-    if (found)
-        add_form(&search.form, text);
-    else if (name != NULL)
+    if (extent.found && asked->count > 0) {
+        (void)use_all(draft, asked->options[asked->chosen]);
+        shmt_draft_add_expression(asked->options[asked->chosen], text);
+    } else if (name != NULL) {
         shmt_text_add(text, name);
-    else
+    } else {
         shmt_text_addf(text, "%lld", (long long)draft->grid[axis]);
-    if (found || grids > 1)
-        add_finding(&search, grids, notes);
-    else if (all > 1 && draft->grid[axis] > 1)
-        shmt_text_addf(notes, "  # Blocks along %c: the same in all %zu "
-                       "launches that were captured.\n", "xyz"[axis], all);
+    }
+    add_notes(&extent, notes);
+    if (extent.found)
+        shmt_draft_add_question(draft, (size_t)axis, notes);
 }
 
 int shmt_draft_axes(const int64_t extents[3])
@@ -540,8 +672,8 @@ void shmt_draft_add_grid(struct shmt_draft *draft, struct shmt_text *text)
     struct shmt_text grid = {0};
     int axes = 1;
 
-    for (size_t j = 0; j < launches_of(draft); j++) {
-        const int own = shmt_draft_axes(launch_of(draft, j)->grid);
+    for (size_t j = 0; j < shmt_draft_launches(draft); j++) {
+        const int own = shmt_draft_axes(shmt_draft_launch(draft, j)->grid);
 
         axes = own > axes ? own : axes;
     }
@@ -552,97 +684,4 @@ void shmt_draft_add_grid(struct shmt_draft *draft, struct shmt_text *text)
     shmt_text_addf(text, "  grid: [%s]\n", shmt_text_string(&grid));
     text->failed |= grid.failed;
     shmt_text_free(&grid);
-}
-
-/* -- problem -------------------------------------------------------------- */
-
-/* "{n: 1000, m: 3}" */
-static void add_size(const struct shmt_draft *draft,
-                     const struct shmt_draft *launch, struct shmt_text *text)
-{
-    const char *before = "{";
-
-    for (size_t k = 0; k < draft->dimension_count; k++) {
-        const struct shmt_draft_dimension *one = &draft->dimensions[k];
-
-        if (!one->used)
-            continue;
-        shmt_text_addf(text, "%s%s: %lld", before, one->name,
-                       (long long)value_of(draft, one, launch));
-        before = ", ";
-    }
-    shmt_text_add(text, "}");
-}
-
-static bool is_size(const struct shmt_draft *draft,
-                    const struct shmt_draft *one,
-                    const struct shmt_draft *other)
-{
-    for (size_t k = 0; k < draft->dimension_count; k++)
-        if (draft->dimensions[k].used &&
-            value_of(draft, &draft->dimensions[k], one) !=
-                value_of(draft, &draft->dimensions[k], other))
-            return false;
-    return true;
-}
-
-/* What is in a folder is the data of one size. */
-static void add_sizes(const struct shmt_draft *draft, struct shmt_text *text)
-{
-    size_t listed = 0, others = 0;
-
-    for (size_t j = 0; j < launches_of(draft); j++)
-        others += !is_size(draft, draft, launch_of(draft, j));
-    if (others == 0)
-        return;
-    shmt_text_add(text, "# The sizes that were captured. The files here are "
-                  "the data of this launch's size\n# alone; the others' are "
-                  "in their own folders.\n# sizes:\n");
-    for (size_t j = 0; j < launches_of(draft); j++) {
-        const struct shmt_draft *launch = launch_of(draft, j);
-        size_t i = 0;
-
-        while (!is_size(draft, launch_of(draft, i), launch))
-            i++;
-        if (i < j)
-            continue;
-        if (listed++ == LISTED) {
-            shmt_text_add(text, "# and more\n");
-            return;
-        }
-        shmt_text_add(text, "# - ");
-        add_size(draft, launch, text);
-        shmt_text_addf(text, "    # %s\n",
-                       is_size(draft, draft, launch) ? "this one"
-                                                     : launch->folder);
-    }
-}
-
-void shmt_draft_add_problem(const struct shmt_draft *draft,
-                            struct shmt_text *text)
-{
-    bool first = true;
-
-    for (size_t k = 0; k < draft->dimension_count; k++) {
-        const struct shmt_draft_dimension *one = &draft->dimensions[k];
-
-        if (!one->used)
-            continue;
-        if (one->elements) {
-            shmt_text_addf(text, "%s  # Elements of %s", first ? "problem:\n"
-                           : "", draft->arguments[one->argument].name);
-            if (one->over >= 0)
-                shmt_text_addf(text, ", by %s",
-                               draft->arguments[one->over].name);
-            shmt_text_add(text, ": the grid follows them.\n");
-            first = false;
-        }
-        shmt_text_addf(text, "%s  %s: {default: %lld, max: %lld}\n",
-                       first ? "problem:\n" : "", one->name,
-                       (long long)one->value,
-                       (long long)(one->value > INT32_MAX ? one->value
-                                                          : INT32_MAX));
-        first = false;
-    }
-    add_sizes(draft, text);
 }

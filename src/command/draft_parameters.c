@@ -198,22 +198,45 @@ static const char *spelled_block(const struct shmt_draft *draft, int axis)
     return NULL;
 }
 
+/* Whether the number may be this extent of the block, by its value. */
+static bool may_be_block(const struct shmt_draft *draft,
+                         const struct shmt_draft_number *one, int axis)
+{
+    return one->way == SHMT_DRAFT_BLOCK
+               ? one->axis == axis
+               : one->way != SHMT_DRAFT_GRID && draft->block[axis] > 1 &&
+                     one->value == draft->block[axis];
+}
+
+size_t shmt_draft_blocks(const struct shmt_draft *draft, int axis,
+                         const char *names[SHMT_DRAFT_OPTIONS])
+{
+    size_t count = 0;
+
+    if (draft->said_block[axis] != NULL || spelled_block(draft, axis) != NULL)
+        return 0;
+    for (size_t k = 0; k < draft->number_count && count < SHMT_DRAFT_OPTIONS;
+         k++)
+        if (may_be_block(draft, &draft->numbers[k], axis))
+            names[count++] = draft->numbers[k].name;
+    return count;
+}
+
 const char *shmt_draft_block(const struct shmt_draft *draft, int axis)
 {
-    const char *spelled = spelled_block(draft, axis);
+    const struct shmt_draft_question *const asked =
+        &draft->questions[3 + axis];
+    const char *const said = draft->said_block[axis] != NULL
+                                 ? draft->said_block[axis]
+                                 : spelled_block(draft, axis);
 
-    if (spelled != NULL)
-        return spelled;
-    for (size_t k = 0; k < draft->number_count; k++) {
-        const struct shmt_draft_number *one = &draft->numbers[k];
-
-        if (one->way == SHMT_DRAFT_GRID)
-            continue;
-        if (one->way == SHMT_DRAFT_BLOCK
-                ? one->axis == axis
-                : draft->block[axis] > 1 && one->value == draft->block[axis])
-            return one->name;
-    }
+    if (said != NULL)
+        return said;
+    if (asked->count > 1)
+        return asked->options[asked->chosen];
+    for (size_t k = 0; k < draft->number_count; k++)
+        if (may_be_block(draft, &draft->numbers[k], axis))
+            return draft->numbers[k].name;
     return NULL;
 }
 
@@ -342,6 +365,7 @@ enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
         }
         find_plain(draft);
         drop_others(draft);
+        shmt_draft_find_block(draft);
     }
     add_blocks(draft);
     for (size_t k = 0; k < draft->number_count; k++)
@@ -406,6 +430,12 @@ void shmt_draft_parameters(const struct shmt_draft *draft,
         const bool proposed = draft->propose && one->reaches != NULL &&
                               one->most >= one->value;
 
+        if (one == draft->changed) {
+            shmt_text_addf(text, "  %s: {values: [%lld], default: %lld%s",
+                           one->name, (long long)draft->changed_to,
+                           (long long)draft->changed_to, suffix_of(one));
+            continue;
+        }
         add_reason(one, text);
         if (!proposed)
             shmt_text_add(text, "  # To tune it, write this instead:\n  # ");

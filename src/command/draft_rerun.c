@@ -71,8 +71,7 @@ static void keep_poisoned(struct shmt_draft *draft,
     }
 }
 
-/* Whether the application's results are among those that the launch gives. */
-static bool gives_the_same(const struct shmt_draft *draft)
+bool shmt_draft_gives_the_same(const struct shmt_draft *draft)
 {
     for (size_t k = 0; k < draft->memory_count; k++)
         if (draft->memories[k].plain.other > 0 &&
@@ -94,7 +93,8 @@ static enum shmtune_status experiment(struct shmt_draft *draft,
     if (!reran->ran)
         return shmt_error_set(err, SHMTUNE_WRONG_RESULT, "%s", reran->why);
     keep_plain(draft, kernel, &reran->found);
-    for (size_t k = 0; status == SHMTUNE_OK && gives_the_same(draft) &&
+    for (size_t k = 0; status == SHMTUNE_OK &&
+                       shmt_draft_gives_the_same(draft) &&
                        k < kernel->argument_count; k++) {
         struct shmt_draft_memory *memory =
             memory_of(draft, kernel, (int64_t)k);
@@ -109,6 +109,13 @@ static enum shmtune_status experiment(struct shmt_draft *draft,
     return status;
 }
 
+static struct shmt_live_rerun request_of(const char *images)
+{
+    return (struct shmt_live_rerun){
+        .program = getenv("SHMTUNE_WORKER"),   /* for tests */
+        .device = "0", .images = images, .stop = &shmt_command_stopped};
+}
+
 enum shmtune_status shmt_draft_rerun(struct shmt_draft *draft,
                                      const char *folder, const char *images,
                                      struct shmt_error *err)
@@ -116,9 +123,7 @@ enum shmtune_status shmt_draft_rerun(struct shmt_draft *draft,
     const char *path = shmt_path_join(draft->arena, folder, "kernel.yaml");
     struct shmt_live_reran *reran =
         shmt_arena_alloc(draft->arena, 1, sizeof *reran);
-    struct shmt_live_rerun request = {
-        .program = getenv("SHMTUNE_WORKER"),   /* for tests */
-        .device = "0", .images = images, .stop = &shmt_command_stopped};
+    struct shmt_live_rerun request = request_of(images);
     struct shmt_kernel *kernel = NULL;
     enum shmtune_status status;
 
@@ -172,6 +177,53 @@ void shmt_draft_add_tolerance(const struct shmt_draft_memory *memory,
         return;
     shmt_text_addf(text, ", tolerance: {relative: %.1e, maximum: %.1e}",
                    RELATIVE, maximum);
+}
+
+/* -- with other numbers --------------------------------------------------- */
+
+/* Whether the buffer holds what the application got, as far as it did when the
+ * launch was made as it was; of whole numbers that vary nothing follows. */
+static bool is_right(const struct shmt_draft_memory *memory,
+                     const struct shmt_rerun_buffer *found)
+{
+    const double share = fmax(RELATIVE, seen(memory));
+
+    if (found->other == 0 && found->varying == 0)
+        return true;
+    return shmt_element_is_real(memory->element)
+               ? found->spread <= share * found->most
+               : varies(memory);
+}
+
+enum shmtune_status shmt_draft_try(struct shmt_draft *draft,
+                                   const char *folder, const char *images,
+                                   bool *right, struct shmt_error *err)
+{
+    const char *path = shmt_path_join(draft->arena, folder, SHMT_DRAFT_TRIAL);
+    struct shmt_live_reran *reran =
+        shmt_arena_alloc(draft->arena, 1, sizeof *reran);
+    struct shmt_live_rerun request = request_of(images);
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status;
+
+    *right = false;
+    if (path == NULL || reran == NULL)
+        return shmt_error_memory(err);
+    status = shmt_kernel_read(path, &kernel, NULL);
+    request.kernel = kernel;
+    if (status == SHMTUNE_OK)
+        status = shmt_live_rerun(&request, NULL, reran, err);
+    *right = status == SHMTUNE_OK && reran->ran;
+    for (size_t k = 0; *right && k < reran->found.count; k++) {
+        const struct shmt_rerun_buffer *found = &reran->found.buffers[k];
+        const struct shmt_draft_memory *memory =
+            memory_of(draft, kernel, found->argument);
+
+        *right = memory == NULL || is_right(memory, found);
+    }
+    shmt_kernel_free(kernel);
+    /* What is no spec with this number is as one that does not run. */
+    return status == SHMTUNE_INVALID_FILE ? SHMTUNE_OK : status;
 }
 
 /* -- the comments --------------------------------------------------------- */
@@ -287,4 +339,5 @@ void shmt_draft_tell_rerun(const struct shmt_draft *draft,
         shmt_text_add(text, " it gives what the application got");
     add_names(draft, true, "; output: ", text);
     add_names(draft, false, "; in-out: ", text);
+    shmt_draft_tell_decided(draft, text);
 }

@@ -3,7 +3,8 @@
  * draft_source: which source a captured kernel has whose compiler was not seen:
  * of the files that the user names, and those that its binary names, the first
  * that has a kernel of its name with as many parameters.  nvcc compiles it, as
- * it is, from where it lies.  Called by capture.c.
+ * it is, from where it lies.  The others may have the host code that launches
+ * it.  Called by capture.c.
  */
 #include "config.h"
 
@@ -91,5 +92,48 @@ enum shmtune_status shmt_draft_find_source(struct shmt_draft *draft,
         status = try_file(draft, lines.files[k], &is, err);
     if (!is)
         note_lines(draft, &lines);
+    return status;
+}
+
+/* -- host code ------------------------------------------------------------ */
+
+/* The file's text; NULL: it cannot be read. */
+static enum shmtune_status read_host(struct shmt_draft *draft,
+                                     const char *path,
+                                     const struct shmt_source **out,
+                                     struct shmt_error *err)
+{
+    struct shmt_source *const source =
+        shmt_arena_alloc(draft->arena, 1, sizeof *source);
+    const char *absolute = shmt_path_absolute(draft->arena, path), *code;
+    size_t size;
+
+    *out = NULL;
+    if (source == NULL || absolute == NULL)
+        return shmt_error_memory(err);
+    if (strcmp(absolute, draft->source) == 0 ||
+        shmt_path_read(draft->arena, absolute, MOST_SOURCE, &code, &size,
+                       NULL) != SHMTUNE_OK)
+        return SHMTUNE_OK;
+    *out = source;
+    return shmt_source_read(draft->arena, code, source, err);
+}
+
+enum shmtune_status shmt_draft_find_hosts(struct shmt_draft *draft,
+                                          const char *const *files,
+                                          size_t count,
+                                          struct shmt_error *err)
+{
+    const struct shmt_source **hosts =
+        shmt_arena_alloc(draft->arena, count + 1, sizeof *hosts);
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (hosts == NULL)
+        return shmt_error_memory(err);
+    draft->hosts = hosts;
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        status = read_host(draft, files[k], &hosts[draft->host_count], err);
+        draft->host_count += hosts[draft->host_count] != NULL;
+    }
     return status;
 }

@@ -373,6 +373,39 @@ static void add_arguments(struct shmt_draft *draft, struct shmt_text *text)
 
 /* -- the whole ------------------------------------------------------------ */
 
+/* What the extents of the block may be, where nothing says which.  The axes
+ * are taken to have different ones. */
+static void ask_block(struct shmt_draft *draft)
+{
+    for (int axis = 0; draft->changed == NULL && axis < 3; axis++) {
+        struct shmt_draft_question *const asked = &draft->questions[3 + axis];
+
+        if (asked->answer != SHMT_DRAFT_UNTRIED)
+            continue;
+        asked->count = shmt_draft_blocks(draft, axis, asked->options);
+        asked->chosen = (size_t)axis < asked->count ? (size_t)axis : 0;
+    }
+}
+
+static void add_block(const struct shmt_draft *draft, struct shmt_text *text)
+{
+    const int axes = shmt_draft_axes(draft->block);
+
+    for (int axis = 0; axis < axes; axis++)
+        shmt_draft_add_question(draft, 3 + (size_t)axis, text);
+    shmt_text_add(text, "  block: [");
+    for (int axis = 0; axis < axes; axis++) {
+        const char *block = shmt_draft_block(draft, axis);
+
+        shmt_text_add(text, axis == 0 ? "" : ", ");
+        if (block != NULL)
+            shmt_draft_add_expression(block, text);
+        else
+            shmt_text_addf(text, "%lld", (long long)draft->block[axis]);
+    }
+    shmt_text_add(text, "]\n");
+}
+
 static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
 {
     const char *entry = draft->expression != NULL ? draft->expression
@@ -386,18 +419,9 @@ static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
     else
         shmt_yaml_add_string(text, entry);
     shmt_text_add(text, "\n");
+    ask_block(draft);
     shmt_draft_add_grid(draft, text);
-    shmt_text_add(text, "  block: [");
-    for (int axis = 0; axis < shmt_draft_axes(draft->block); axis++) {
-        const char *block = shmt_draft_block(draft, axis);
-
-        shmt_text_add(text, axis == 0 ? "" : ", ");
-        if (block != NULL)
-            shmt_text_add(text, block);
-        else
-            shmt_text_addf(text, "%lld", (long long)draft->block[axis]);
-    }
-    shmt_text_add(text, "]\n");
+    add_block(draft, text);
     if (draft->shared > 0)
         shmt_text_addf(text, "  # If it grows with the block, say so: BYTES * "
                        "%s.\n  shared_dynamic: %lld\n",
@@ -494,7 +518,10 @@ enum shmtune_status shmt_draft_write(struct shmt_draft *draft,
     if (draft->definitions.length > 0)
         status = write_file(draft, folder, DEFINES, &draft->definitions, err);
     if (status == SHMTUNE_OK)
-        status = write_file(draft, folder, "kernel.yaml", &head, err);
+        status = write_file(draft, folder,
+                            draft->changed == NULL ? "kernel.yaml"
+                                                   : SHMT_DRAFT_TRIAL,
+                            &head, err);
     shmt_text_free(&head);
     shmt_text_free(&launch);
     shmt_text_free(&arguments);
