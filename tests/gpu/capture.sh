@@ -37,6 +37,13 @@ all() {
     done
 }
 
+# Candidates of a tuning that have a result, and that are right.
+count_right() {
+    tried=$(cat "$1"/*.journal | grep -c '^- {config: .*verdict: ')
+    right=$(cat "$1"/*.journal |
+        grep -c '^- {config: .*verdict: \(ok\|slow\)')
+}
+
 doctor() { "$build/shmtune" doctor --wide 2>/dev/null; }
 FAKE_NVRTC_REAL=$(doctor |
     sed -n 's/^ok  *NVRTC  *[0-9.]*, \([^,]*libnvrtc[^, ]*\).*/\1/p')
@@ -76,10 +83,11 @@ for way in linked opened runtime; do
     "$build/shmtune" tune $way/blend-1 --device 0 --strategy exhaustive \
         -o tuned-$way >log 2>&1
     status=$?
-    right=$(cat tuned-$way/blend-1/*.journal |
-        grep -c '^- {config: .*verdict: \(ok\|slow\)')
-    report "$way: which is tuned with its data, $right are right" all \
-        "[ $status -eq 0 ]" "[ $right -ge 4 ]"
+    count_right tuned-$way/blend-1
+    # Its blocks of 64, 128 and 256 threads all give the same.
+    report "$way: which is tuned with its data, all $right are right" all \
+        "[ $status -eq 0 ]" "[ $tried -ge 3 ]" "[ $right -eq $tried ]" \
+        "grep -q '[;,] $tried of $tried candidates in ' log"
     sed 's/^/# /' log | grep 'x default' -A 1
     "$build/shmtune" run --captured $way --tunings tuned-$way --no-trial -- \
         $program $way load launch launch sum exit_three >out 2>err
@@ -202,5 +210,34 @@ else
     "$build/shmtune" capture -k add_scaled -o shared -- ./program >out 2>err
     report "runtime linked shared: the same" all "cmp -s alone out" \
         "[ -f shared/add_scaled-1/kernel.yaml ]"
+
+    # Tile and block are 16 both: by host code, and without it by trying.
+    "$nvcc" -O2 -arch=native -o tiles "$here/capture_tiles.cu" >log 2>&1
+    ./tiles >alone 2>err
+    sed '/^int main/,$d' "$here/capture_tiles.cu" >kernel_only.cu
+    for source in "$here/capture_tiles.cu" kernel_only.cu; do
+        rm -rf tiles-taken tuned-tiles
+        "$build/shmtune" capture --propose --source "$source" \
+            -o tiles-taken -- ./tiles >out 2>err
+        status=$?
+        report "${source##*/}: the program runs as it does alone" all \
+            "[ $status -eq 3 ]" "cmp -s alone out"
+        case $source in
+        *tiles.cu) grid='width // TILE_DIM, height // TILE_DIM' ;;
+        *) grid='"ceildiv(width, TILE_DIM)", "ceildiv(height, TILE_DIM)"' ;;
+        esac
+        report "its grid is by its tile, its block by both" all \
+            "grep -qF 'grid: [$grid]' tiles-taken/transpose-1/kernel.yaml" \
+            "grep -q 'block: .TILE_DIM, BLOCK_ROWS.' tiles-taken/transpose-1/kernel.yaml"
+        sed 's/^/# /' err
+        "$build/shmtune" tune tiles-taken/transpose-1 --device 0 \
+            --strategy exhaustive -o tuned-tiles >log 2>&1
+        status=$?
+        count_right tuned-tiles/transpose-1
+        # Those whose rows divide the tile, of at most 1024 threads.
+        report "all $tried are tried, and $right right" all \
+            "[ $status -eq 0 ]" "[ $tried -eq 25 ]" "[ $right -eq 13 ]"
+        sed 's/^/# /' log | grep 'x default' -A 1
+    done
 fi
 echo "1..$count"
