@@ -158,6 +158,30 @@ static struct shmt_source_said read_static_cast(struct part *part)
     return take(part, ")") ? cast(part, one, real) : shmt_source_unsaid;
 }
 
+/* sizeof(float), behind its name. */
+static struct shmt_source_said read_sizeof(struct part *part)
+{
+    static const struct {
+        const char *name;
+        int bytes;
+    } types[] = {
+        {"float", 4}, {"double", 8}, {"int", 4}, {"unsigned", 4},
+        {"char", 1}, {"short", 2}, {"half", 2}, {"__half", 2}, {"float2", 8},
+        {"float4", 16}
+    };
+
+    if (!take(part, "("))
+        return shmt_source_unsaid;
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+        if (take(part, types[k].name))
+            return take(part, ")")
+                       ? shmt_source_say_number(part->reading->arena,
+                                                SHMT_SOURCE_WHOLE,
+                                                types[k].bytes)
+                       : shmt_source_unsaid;
+    return shmt_source_unsaid;
+}
+
 /* -- names ---------------------------------------------------------------- */
 
 static const char *find(const struct part *part, const char *name)
@@ -348,6 +372,8 @@ static struct shmt_source_said read_word(struct part *part)
     }
     if (shmt_source_is(token, "static_cast"))
         return read_static_cast(part);
+    if (shmt_source_is(token, "sizeof"))
+        return read_sizeof(part);
     if (is_type_word(token) && take(part, "(")) {
         const struct shmt_source_said one = read_choice(part);
 

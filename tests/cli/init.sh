@@ -46,7 +46,7 @@ has() { grep -qF -e "$1" "$own/scale.yaml"; }
 check "types, parameters, launch and reference are in it" all \
     "has 'BLOCK: {values: [64, 128, 256, 512, 1024], default: 256}'" \
     "has 'ITEMS: {values: [1, 2, 3, 4, 8], default: 3}'" \
-    "has 'grid: [\"(n + BLOCK - 1) // BLOCK\"]'" "has 'block: [\"BLOCK\"]'" \
+    "has 'grid: [\"ceildiv(n, BLOCK)\"]'" "has 'block: [\"BLOCK\"]'" \
     "has 'shared_dynamic: \"BLOCK * 4\"'" "has 'arguments: [y, x, a, n]'" \
     "has 'entry: scale_reference'" "has 'x: {type: f32, role: input, '" \
     "has 'n: {type: i32, value: n}'"

@@ -383,6 +383,7 @@ static void extents_are_said(void)
         {"iDivUp(n, TILE)", "ceildiv(n, TILE); 1; 1"},
         {"div_ceil(n, TILE)", "ceildiv(n, TILE); 1; 1"},
         {"other(n, TILE)", "-; -; -"}, {"std::min(n, 64)", "min(n, 64); 1; 1"},
+        {"n * sizeof(float)", "n * 4; 1; 1"}, {"sizeof(x)", "-; -; -"},
         {"n << 2", "n * 4; 1; 1"}, {"n >> 1", "n // 2; 1; 1"},
         {"n > 4 && m != 2 ? n : m", "n if n > 4 and m != 2 else m; 1; 1"},
         {"WIDE", "TILE * 2; 1; 1"}, {"count", "n // 4; 1; 1"},
