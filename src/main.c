@@ -18,7 +18,7 @@
 struct request {
     struct shmt_command_call call;
     bool help, version, no_color;
-    bool json;                 /* an option of the command; main needs it to
+    bool json, progress;       /* options of commands; main needs them to
                                   print errors */
 };
 
@@ -99,6 +99,7 @@ static void take_globals(struct request *request, int count, char **words)
     for (int i = 0; i < count; i++) {
         ended |= strcmp(words[i], "--") == 0;
         request->json |= !ended && strcmp(words[i], "--json") == 0;
+        request->progress |= !ended && strcmp(words[i], "--progress") == 0;
         if (ended || !take_global(request, words[i]))
             words[kept++] = words[i];
     }
@@ -215,9 +216,12 @@ static void print_error(const struct request *request,
                         const struct shmt_error *err)
 {
     const bool colour = request->call.error_colour;
-
     char head[32];
 
+    if (request->json && request->progress) {
+        shmt_command_json_error_line(err);
+        return;
+    }
     snprintf(head, sizeof head, "%serror:%s ",
              shmt_command_begin_paint(SHMT_PAINT_BAD, colour),
              shmt_command_end_paint(SHMT_PAINT_BAD, colour));

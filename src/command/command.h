@@ -249,6 +249,8 @@ enum shmtune_status shmt_command_kernel_of_journal(const char *path,
 void shmt_command_json_error(const struct shmt_error *why);
 enum shmtune_status shmt_command_json_version(const char *version,
                                               struct shmt_error *err);
+/* The same as a line of standard error, for --progress. */
+void shmt_command_json_error_line(const struct shmt_error *why);
 /* To be called first: JSON that lacks memory is never printed. */
 void shmt_command_json_begin(void);
 

@@ -66,7 +66,7 @@ struct job {
     struct shmt_arena *arena;
     struct shmt_command_device device;
     struct shmt_display display;
-    json_t *results;
+    json_t *results, *failures;
     bool named;                     /* the kernels of the command line */
     enum shmtune_status worst;
 };
@@ -667,6 +667,14 @@ static enum shmtune_status do_kernel(struct job *job,
     return status;
 }
 
+static void note_failure(struct job *job, const struct shmt_kernel *kernel,
+                         const struct shmt_error *why)
+{
+    if (job->options.json)
+        json_array_append_new(job->failures,
+                              shmt_json_failure(kernel, NULL, why));
+}
+
 /* One kernel's failure does not keep the others from their turn. */
 static enum shmtune_status next_kernel(struct job *job,
                                        const struct shmt_kernel *kernel,
@@ -678,13 +686,14 @@ static enum shmtune_status next_kernel(struct job *job,
     if (status == SHMTUNE_OK ||
         (status == SHMTUNE_NOT_FOUND && !job->named))
         return SHMTUNE_OK;
+    note_failure(job, kernel, &why);
     if (status == SHMTUNE_INTERRUPTED || status == SHMTUNE_NO_DEVICE ||
         status == SHMTUNE_STORAGE)
         return shmt_error_set(err, status, "%s", why.text);
     if (job->worst == SHMTUNE_OK)
         *err = why;
     else
-        shmt_display_failure(&job->display, why.text);
+        shmt_display_failure(&job->display, &why);
     if (job->worst == SHMTUNE_OK)
         job->worst = status;
     return SHMTUNE_OK;
@@ -703,6 +712,8 @@ static enum shmtune_status do_all(struct job *job, int count,
         status = shmt_command_kernel(job->call->words[k], &kernel, err);
         if (status == SHMTUNE_OK)
             status = next_kernel(job, kernel, err);
+        else
+            note_failure(job, NULL, err);
         shmt_kernel_free(kernel);
     }
     for (size_t k = 0;
@@ -740,16 +751,22 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     job.arena = shmt_arena_new();
     if (job.arena == NULL)
         return shmt_error_memory(err);
-    job.results = job.options.json ? json_array() : NULL;
+    if (job.options.json) {
+        job.results = json_array();
+        job.failures = json_array();
+    }
     shmt_command_catch_signals();
     shmt_display_begin(&job.display, call);
     status = begin(&job, err);
     if (status == SHMTUNE_OK)
         status = do_all(&job, rest, err);
+    else
+        note_failure(&job, NULL, err);
     shmt_display_clear(&job.display);
     if (job.options.json && shmt_json_print(
             job.options.trial > 0 ? "trial" : "dispatch",
-            shmt_json_object("results", job.results, NULL), &printed) !=
+            shmt_json_object("results", job.results, "failures",
+                             job.failures, NULL), &printed) !=
             SHMTUNE_OK && status == SHMTUNE_OK)
         status = shmt_error_set(err, printed.status, "%s", printed.text);
     shmt_live_pool_close(job.device.pool);

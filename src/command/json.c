@@ -244,6 +244,21 @@ void shmt_json_add_place(json_t *object, const char *message)
     }
 }
 
+json_t *shmt_json_failure(const struct shmt_kernel *kernel,
+                          const int64_t *problem,
+                          const struct shmt_error *why)
+{
+    json_t *const failure = shmt_json_object(
+        "kernel", kernel == NULL ? json_null() : shmt_json_text(kernel->name),
+        "size", problem == NULL ? json_null()
+                                : shmt_json_problem(kernel, problem),
+        "status", json_integer(why->status),
+        "error", shmt_json_text(why->text), NULL);
+
+    shmt_json_add_place(failure, why->text);
+    return failure;
+}
+
 static char *dump(const char *name, json_t *root)
 {
     struct shmt_text format = {0};
@@ -297,16 +312,34 @@ enum shmtune_status shmt_command_json_version(const char *version,
         "version", shmt_json_text(version), NULL), err);
 }
 
+static json_t *error_json(const struct shmt_error *why)
+{
+    json_t *const object = shmt_json_object(
+        "format", json_string("error.json/1"),
+        "status", json_integer(why->status), "error",
+        shmt_json_text(why->text), NULL);
+
+    shmt_json_add_place(object, why->text);
+    return object;
+}
+
 void shmt_command_json_error(const struct shmt_error *why)
 {
-    json_t *object;
-
     if (printed)
         return;
     cut = false;
     shmt_export_memory_watch();
-    object = shmt_json_object("status", json_integer(why->status), "error",
-                              shmt_json_text(why->text), NULL);
-    shmt_json_add_place(object, why->text);
-    (void)shmt_json_print("error", object, NULL);
+    (void)shmt_json_print("error", error_json(why), NULL);
+}
+
+void shmt_json_line(json_t *object)
+{
+    json_dumpf(object, stderr, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    putc('\n', stderr);
+    json_decref(object);
+}
+
+void shmt_command_json_error_line(const struct shmt_error *why)
+{
+    shmt_json_line(error_json(why));
 }

@@ -42,6 +42,12 @@ json_t *shmt_json_given(const char *text);
 json_t *shmt_json_result(const struct shmt_result *result);
 json_t *shmt_json_device(const struct shmtune_device *device);
 
+/* {"kernel", "size", "status", "error", "place"}: what failed of a run; the
+ * first two are null of what concerns no kernel, or no problem. */
+json_t *shmt_json_failure(const struct shmt_kernel *kernel,
+                          const int64_t *problem,
+                          const struct shmt_error *why);
+
 /* Whether memory was missing for anything that was built since. */
 bool shmt_json_incomplete(void);
 
@@ -58,5 +64,8 @@ void shmt_json_one_line(void);
  * SHMTUNE_NO_MEMORY when it is NULL or incomplete; nothing is printed then. */
 enum shmtune_status shmt_json_print(const char *name, json_t *root,
                                     struct shmt_error *err);
+
+/* Prints the object as a line of standard error, and gives it back. */
+void shmt_json_line(json_t *object);
 
 #endif

@@ -72,10 +72,8 @@ static void show_lines(struct shmt_display *display)
 
 static void write_line(json_t *object)
 {
-    json_dumpf(object, stderr, JSON_COMPACT | JSON_REAL_PRECISION(9));
-    putc('\n', stderr);
+    shmt_json_line(object);
     shmt_command_pulse_said();
-    json_decref(object);
 }
 
 static void write_progress(const struct shmt_tune_progress *now)
@@ -164,10 +162,13 @@ void shmt_display_notice(void *context, const char *text)
 }
 
 void shmt_display_failure(struct shmt_display *display,
-                          const char *text)
+                          const struct shmt_error *why)
 {
     shmt_display_clear(display);
-    shmt_command_tell("error: ", text);
+    if (display->is_json)
+        shmt_command_json_error_line(why);
+    else
+        shmt_command_tell("error: ", why->text);
 }
 
 /* Candidates per second of this run, without those known from the journal; <
@@ -552,21 +553,6 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
                           outcome_json(target, outcome, place, figures));
 }
 
-static json_t *failure_json(const struct shmt_kernel *kernel,
-                            const int64_t *problem,
-                            const struct shmt_error *why)
-{
-    json_t *const failure = shmt_json_object(
-        "kernel", kernel == NULL ? json_null() : shmt_json_text(kernel->name),
-        "size", problem == NULL ? json_null()
-                                : shmt_json_problem(kernel, problem),
-        "status", json_integer(why->status),
-        "error", shmt_json_text(why->text), NULL);
-
-    shmt_json_add_place(failure, why->text);
-    return failure;
-}
-
 void shmt_sheet_fail(struct shmt_sheet *sheet,
                      const struct shmt_kernel *kernel,
                      const int64_t *problem,
@@ -575,7 +561,7 @@ void shmt_sheet_fail(struct shmt_sheet *sheet,
     sheet->failed++;
     if (sheet->json)
         json_array_append_new(sheet->failures,
-                              failure_json(kernel, problem, why));
+                              shmt_json_failure(kernel, problem, why));
 }
 
 enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,

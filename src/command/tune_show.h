@@ -42,7 +42,7 @@ void shmt_display_notice(void *context, const char *text);
 /* An error that does not end the run.  It is printed even with -q, which
  * silences notices. */
 void shmt_display_failure(struct shmt_display *display,
-                          const char *text);
+                          const struct shmt_error *why);
 /* One line for what a run came to. */
 void shmt_display_result(struct shmt_display *display,
                          const struct shmt_target *target,

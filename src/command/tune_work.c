@@ -253,8 +253,7 @@ static void note_failure(struct shmt_command_work *work,
     if (decides)
         work->failure = *why;
     if (before.status != SHMTUNE_OK)
-        shmt_display_failure(&work->display,
-                             decides ? before.text : why->text);
+        shmt_display_failure(&work->display, decides ? &before : why);
 }
 
 enum shmtune_status

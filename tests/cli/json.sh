@@ -114,6 +114,16 @@ is tune tune toy --strategy exhaustive --record "$root/tunings" --size n=4096
 is tune tune toy --device replay:h100 --output again --size n=4096
 is tune tune toy --device replay:h100 --output again --size n=4097
 check "what failed is among it" out_has '"status": 6'
+is dispatch dispatch toy --output nowhere
+check "dispatch: what failed is among it, with its kernel" all \
+    'out_has "\"kernel\": \"toy\""' 'out_has "\"size\": null"' \
+    'out_has "\"error\": \""' 'out_has "\"status\": [1-9]"'
+is dispatch dispatch toy --device replay:h100
+check "dispatch: and what concerns no kernel" all \
+    'out_has "\"kernel\": null"' 'out_has "\"status\": 1"'
+is dispatch dispatch nothing-such
+check "dispatch: and a kernel that is not there" \
+    out_has '"error": ".*nothing-such'
 is explain explain toy --device replay:h100 --size n=4096,m=1
 is list list recordings tunings
 is score score "$root"/tunings/toy/*.journal.gz --repeats 2 --strategies random
@@ -154,6 +164,18 @@ while IFS= read -r line; do
     "$build/tests/support/holds" "$schema" line.json || wrong=$((wrong + 1))
 done <lines
 check "and each holds by the schema" [ "$wrong" -eq 0 ]
+run tune toy --json --progress --device replay:h100 --size n=4096 \
+    --size n=4097 --size n=4098 --output again
+check "errors are such lines as well" all 'exits 6' \
+    '[ "$(grep -c "^{\"format\":\"error.json/1\",\"status\":6," \
+        "$folder/err")" -eq 2 ]' '! grep -v "^{" "$folder/err"'
+grep '"error.json' "$folder/err" | head -n 1 >line.json
+check "and hold by the schema" \
+    "$build/tests/support/holds" "$schema" line.json
+run tune --json --progress --nothing-such
+check "that of a wrong word, too" all 'exits 1' \
+    'err_has "^{\"format\":\"error.json/1\",\"status\":1,"' \
+    '! grep -v "^{" "$folder/err"'
 run tune toy --progress --size n=4096 --budget 5 --output slow
 check "--progress alone is refused" all 'exits 1' out_empty \
     'err_has "progress is for programs that read --json"'

@@ -60,9 +60,9 @@ END
 renamed gain tune budgets.py gains.py
 renamed results tune sizes.py budgets.py foreign/beside.py foreign/gains.py
 renamed failures tune sizes.py gains.py
-renamed error tune sizes.py
+renamed error failures sizes.py
 renamed config tune budgets.py foreign/beside.py
-renamed size tune sizes.py
+renamed size failures sizes.py
 renamed size trial dispatch.py
 renamed repeats effort strategies.py
 renamed median within transfer.py
