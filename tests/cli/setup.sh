@@ -9,7 +9,7 @@
 
 mkdir "$folder/tools"
 for tool in sh bash sed tr grep cat mkdir rm mv cp dirname nproc head tail env tar \
-    gzip ls sleep date; do
+    gzip ls sleep date chmod; do
     path=$(command -v "$tool") && ln -s "$path" "$folder/tools/$tool"
 done
 
@@ -115,6 +115,14 @@ check "each archive is configured for deps/local" \
     test "$(grep -c -- "--prefix=$folder/tree/deps/local" "$folder/log")" -eq 3
 check "nothing is missing then" test "$(grep -c missing "$folder/err")" -eq 0
 check "the build goes on" says "bootstrapping"
+# Each step is told before it, not four seconds into it.
+program autoreconf 'mkdir build-aux; : >build-aux/tap-driver.sh
+    echo "#!/bin/sh" >configure; chmod +x configure'
+program make 'exit 0'
+quickstart SHMTUNE_DEPS="$folder/archives"
+check "each step is told as it begins" test "$(
+    sed -n 's/^quickstart: \([a-z]*\).*/\1/p' "$folder/err" | tail -n 4 |
+        tr '\n' ' ')" = 'bootstrapping configuring building built '
 rm -f "$folder"/log.*
 rm "$folder/archives/jansson-2.14.tar.gz"
 quickstart SHMTUNE_DEPS="$folder/archives"
