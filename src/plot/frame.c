@@ -11,8 +11,12 @@
 
 enum {
     TOP = 12, RIGHT = 14, BOTTOM = 38, BARE = 24,
-    HEAD = 24                  /* more above, where the title is shown */
+    HEAD = 24,                 /* more above, where the title is shown */
+    APART = 5                  /* numbers on the axis, at least */
 };
+
+/* How wide a digit of 11 px is, at most. */
+static const double digit = 6.4;
 
 static void add_text(struct shmt_text *out, const char *class, double x,
                      double y, const char *anchor, const char *string)
@@ -68,6 +72,76 @@ void shmt_plot_end(struct shmt_text *out, const struct shmt_plot_frame *frame)
     shmt_text_add(out, frame->alone ? "</g>\n" : "</g>\n</svg>\n");
 }
 
+/* What a number takes at most, of digits of this size. */
+static double width_of(double number)
+{
+    struct shmt_text text = {0};
+    double width;
+
+    shmt_plot_add_number(&text, number);
+    width = digit * (double)text.length;
+    shmt_text_free(&text);
+    return width;
+}
+
+static bool stand_apart(const struct shmt_plot_frame *frame, double left,
+                        double right)
+{
+    return shmt_plot_place(&frame->x, right) -
+               shmt_plot_place(&frame->x, left) >=
+           (width_of(left) + width_of(right)) / 2 + APART;
+}
+
+/* Each how many ticks have a number, so that all stand apart. */
+static size_t stride_of(const struct shmt_plot_frame *frame,
+                        const double *ticks, size_t count)
+{
+    size_t stride = 1;
+
+    for (size_t k = 0; !frame->x.logarithmic && k + stride < count;)
+        if (stand_apart(frame, ticks[k], ticks[k + stride])) {
+            k += stride;
+        } else {
+            stride++;
+            k = 0;
+        }
+    return stride;
+}
+
+/* The first tick that has a number: a multiple of what the numbers differ
+ * by, as round as they can be. */
+static size_t first_of(const double *ticks, size_t count, size_t stride)
+{
+    const double step = count > 1 ? ticks[1] - ticks[0] : 0;
+
+    for (size_t k = 0; stride > 1 && k < stride && k < count; k++)
+        if (fabs(remainder(ticks[k], step * (double)stride)) < step / 2)
+            return k;
+    return 0;
+}
+
+/* Logarithmic ticks are not at equal distances: each shows what has room
+ * behind the one before. */
+static void add_numbers(struct shmt_text *out,
+                        const struct shmt_plot_frame *frame,
+                        const double *ticks, size_t count)
+{
+    const size_t stride = stride_of(frame, ticks, count);
+    const size_t first = first_of(ticks, count, stride);
+    size_t last = first;
+
+    for (size_t k = first; k < count; k += stride) {
+        const double place = shmt_plot_place(&frame->x, ticks[k]);
+        const double half = width_of(ticks[k]) / 2;
+
+        if ((k > first && !stand_apart(frame, ticks[last], ticks[k])) ||
+            place + half > frame->width)
+            continue;
+        add_tick(out, place, frame->y.from + 15, "middle", ticks[k]);
+        last = k;
+    }
+}
+
 void shmt_plot_add_axis_x(struct shmt_text *out,
                           const struct shmt_plot_frame *frame)
 {
@@ -80,9 +154,7 @@ void shmt_plot_add_axis_x(struct shmt_text *out,
                        shmt_plot_place(&frame->x, ticks[k]), frame->y.to,
                        frame->y.from);
     shmt_text_add(out, "\"/>\n");
-    for (size_t k = 0; k < count; k++)
-        add_tick(out, shmt_plot_place(&frame->x, ticks[k]),
-                 frame->y.from + 15, "middle", ticks[k]);
+    add_numbers(out, frame, ticks, count);
 }
 
 void shmt_plot_add_axis_y(struct shmt_text *out,

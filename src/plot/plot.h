@@ -38,6 +38,7 @@ void shmt_plot_add_style(struct shmt_text *out);
 struct shmt_plot_scale {
     double low, high;          /* numbers, low < high */
     bool logarithmic;
+    bool whole;                /* no tick between whole numbers */
     double from, to;           /* their places */
 };
 
@@ -69,7 +70,8 @@ struct shmt_plot_frame {
 void shmt_plot_begin(struct shmt_text *out, struct shmt_plot_frame *frame);
 void shmt_plot_end(struct shmt_text *out, const struct shmt_plot_frame *frame);
 
-/* The lines of a grid with their numbers. */
+/* The lines of a grid with their numbers; those across, as many numbers as
+ * stand apart. */
 void shmt_plot_add_axis_x(struct shmt_text *out,
                           const struct shmt_plot_frame *frame);
 void shmt_plot_add_axis_y(struct shmt_text *out,

@@ -77,8 +77,9 @@ static size_t linear_ticks(const struct shmt_plot_scale *scale, double *ticks)
     const double rough = (scale->high - scale->low) / 5;
     const double power = pow(10, floor(log10(rough)));
     const double parts = rough / power;
-    const double step =
+    const double fine =
         power * (parts < 1.5 ? 1 : parts < 3.5 ? 2 : parts < 7.5 ? 5 : 10);
+    const double step = scale->whole ? fmax(1, fine) : fine;
     size_t count = 0;
 
     for (double k = ceil(scale->low / step - 1e-9);

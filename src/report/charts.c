@@ -287,13 +287,16 @@ static void draw_resource(const struct shmt_report_run *run,
     };
     struct shmt_text note = {0};
     double low = (double)INFINITY, high = 0;
+    bool whole = true;
 
     for (size_t k = 0; k < count; k++) {
         low = fmin(low, points[k].x);
         high = fmax(high, points[k].x);
+        whole = whole && points[k].x == floor(points[k].x);
     }
     frame.x = shmt_plot_scale_exact(low - 0.04 * (high - low) - 0.5,
                                     high + 0.04 * (high - low) + 0.5);
+    frame.x.whole = whole;
     describe(run, winner, &note);
     points[count] = (struct shmt_plot_point){
         .x = resource->number(winner->result),

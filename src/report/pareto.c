@@ -198,17 +198,22 @@ static struct shmt_plot_scale scale_of(const struct shmt_plot_point *points,
                                        size_t count, bool across)
 {
     double low = (double)INFINITY, high = -(double)INFINITY;
+    struct shmt_plot_scale scale;
+    bool whole = true;
 
     for (size_t k = 0; k < count; k++) {
         const double number = across ? points[k].x : points[k].y;
 
         low = fmin(low, number);
         high = fmax(high, number);
+        whole = whole && number == floor(number);
     }
-    return !across && low > 0
-               ? shmt_plot_scale_of(low, high)
-               : shmt_plot_scale_exact(low - 0.04 * (high - low) - 0.5,
-                                       high + 0.04 * (high - low) + 0.5);
+    scale = !across && low > 0
+                ? shmt_plot_scale_of(low, high)
+                : shmt_plot_scale_exact(low - 0.04 * (high - low) - 0.5,
+                                        high + 0.04 * (high - low) + 0.5);
+    scale.whole = whole;
+    return scale;
 }
 
 static void draw(const struct shmt_report_run *run,
@@ -233,7 +238,11 @@ static void draw(const struct shmt_report_run *run,
     }
     frame.x = scale_of(points, count, true);
     frame.y = scale_of(points, count, false);
-    shmt_text_add(out, "<figure><figcaption>Pareto set</figcaption>\n");
+    shmt_text_add(out, "<figure><figcaption>");
+    shmt_plot_add_escaped(out, front->axes[0].name);
+    shmt_text_add(out, " against ");
+    shmt_plot_add_escaped(out, front->axes[1].name);
+    shmt_text_add(out, "</figcaption>\n");
     shmt_plot_begin(out, &frame);
     shmt_plot_add_axis_x(out, &frame);
     shmt_plot_add_axis_y(out, &frame);

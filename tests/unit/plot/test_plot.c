@@ -96,6 +96,51 @@ static void ticks_are_round(void)
     check_ticks(1e-300, 1e300, "1e-206 1e-103 1 1e+103 1e+206");
 }
 
+static void whole_numbers_have_whole_ticks(void)
+{
+    struct shmt_plot_scale scale = shmt_plot_scale_exact(99.5, 100.5);
+    double ticks[SHMT_PLOT_TICKS];
+
+    CHECK(shmt_plot_ticks(&scale, ticks) == 5);
+    scale.whole = true;
+    CHECK(shmt_plot_ticks(&scale, ticks) == 1);
+    CHECK(ticks[0] == 100);
+}
+
+/* What the axis shows of these numbers, parted by blanks. */
+static void check_axis(double low, double high, const char *expected)
+{
+    struct shmt_plot_frame frame = {
+        .title = "t", .description = "d", .width = 360, .height = 240,
+        .left = 58, .x = shmt_plot_scale_exact(low, high),
+        .y = shmt_plot_scale_exact(0, 1)
+    };
+    struct shmt_text text = {0}, shown = {0};
+
+    shmt_plot_begin(&text, &frame);
+    text.length = 0;
+    shmt_plot_add_axis_x(&text, &frame);
+    for (const char *at = shmt_text_string(&text);
+         (at = strstr(at, "<text ")) != NULL;) {
+        at = strchr(at, '>') + 1;
+        shmt_text_addf(&shown, "%s%.*s", shown.length == 0 ? "" : " ",
+                       (int)strcspn(at, "<"), at);
+    }
+    CHECK_TEXT(shmt_text_string(&shown), expected);
+    shmt_text_free(&text);
+    shmt_text_free(&shown);
+}
+
+static void numbers_of_an_axis_stand_apart(void)
+{
+    check_axis(0, 70, "0 10 20 30 40 50 60 70");
+    check_axis(0, 70000, "0 20,000 40,000 60,000");
+    check_axis(1500, 70500, "20,000 40,000 60,000");
+    check_axis(-25000, 45000, "-20,000 0 20,000 40,000");
+    /* The last one would run over the edge. */
+    check_axis(0, 4e9, "0 2,000,000,000");
+}
+
 static void places_stay_on_the_chart(void)
 {
     struct shmt_plot_scale scale = shmt_plot_scale_of(1, 1000);
@@ -136,6 +181,8 @@ int main(void)
     CHECK_RUN(labels_are_cut_at_characters);
     CHECK_RUN(numbers_have_four_figures);
     CHECK_RUN(ticks_are_round);
+    CHECK_RUN(whole_numbers_have_whole_ticks);
+    CHECK_RUN(numbers_of_an_axis_stand_apart);
     CHECK_RUN(places_stay_on_the_chart);
     CHECK_RUN(a_cloud_draws_a_place_once);
     return CHECK_END();
