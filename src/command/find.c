@@ -181,6 +181,33 @@ static enum shmtune_status refuse_word(const struct shmt_catalogue *catalogue,
         word, count, word);
 }
 
+/* Why no spec is in the file: where it is a result of a run, of which kernel.
+ * `err` has what its reader said. */
+static enum shmtune_status refuse_spec(const char *path,
+                                       struct shmt_error *err)
+{
+    const enum shmtune_status status = err->status;
+    struct shmt_tuning *tuning = NULL;
+    enum shmt_command_format format;
+    struct shmt_error unused;
+    char name[80];
+
+    if (status != SHMTUNE_INVALID_FILE ||
+        shmt_command_format_of(path, &format, &unused) != SHMTUNE_OK)
+        return status;
+    if (format == SHMT_FORMAT_TUNING &&
+        shmt_tuning_read(path, &tuning, &unused) == SHMTUNE_OK)
+        snprintf(name, sizeof name, "%s", tuning->kernel);
+    else if (format != SHMT_FORMAT_JOURNAL ||
+             shmt_journal_read_kernel_name(path, name, &unused) != SHMTUNE_OK)
+        return status;
+    shmt_error_set(err, status, "%s: is a %s of %s, expected that name or a "
+                   "spec; `shmtune show %s` shows it", path,
+                   tuning != NULL ? "tuning" : "journal", name, path);
+    shmt_tuning_free(tuning);
+    return status;
+}
+
 enum shmtune_status shmt_command_word(const char *word,
                                       const char *const *commands,
                                       struct shmt_kernel **out,
@@ -194,6 +221,8 @@ enum shmtune_status shmt_command_word(const char *word,
     if (shmt_command_is_path(word)) {
         status = shmt_kernel_read(shmt_command_spec_of(word, path), &kernel,
                                   err);
+        if (status != SHMTUNE_OK)
+            status = refuse_spec(shmt_command_spec_of(word, path), err);
     } else {
         status = shmt_command_catalogue(&catalogue, err);
         if (status == SHMTUNE_OK)
@@ -258,7 +287,11 @@ enum shmtune_status shmt_command_format_of(const char *path,
     }
     status = read_head(path, head, sizeof head, err);
     if (status != SHMTUNE_OK)
-        return status;
+        return shmt_command_is_path(path) || shmt_path_exists(path)
+                   ? status
+                   : shmt_error_set(err, status, "%s: there is no such file; "
+                                    "`shmtune list tunings recordings` names "
+                                    "those that are here", path);
     key = strstr(head, "format:");
     for (size_t i = 0; key != NULL && i < sizeof formats / sizeof *formats;
          i++) {

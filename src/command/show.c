@@ -771,6 +771,11 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "%d files are given; one is expected", rest);
     show.file = call->words[0];
+    if (shmt_path_is_folder(show.file))
+        return shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a folder, "
+                              "expected a tuning or a journal; `shmtune "
+                              "report %s` makes a page of all that it has",
+                              show.file, show.file);
     status = shmt_command_format_of(show.file, &format, err);
     if (status != SHMTUNE_OK)
         return status;

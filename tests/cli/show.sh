@@ -67,7 +67,18 @@ run show "$folder/pipe.journal.gz"
 check "nor to a journal" all "exits 5" out_empty \
     "err_has 'expected a regular file'"
 run show "$folder"
-check "a folder" all "exits 5" out_empty "err_has 'found a folder'"
+check "a folder, with what to do with one" all "exits 5" out_empty \
+    "err_has 'found a folder'" "err_has 'shmtune report $folder. makes a page'"
+run show scale
+check "a kernel, with what names its files" all "exits 5" out_empty \
+    "err_has 'scale: there is no such file'" \
+    "err_has 'shmtune list tunings recordings'"
+for file in "$folder/t.yaml" "$folder/j.journal.gz"; do
+    run space "$file"
+    check "where a spec is expected, what ${file##*/} is" all "exits 2" \
+        out_empty "err_has ': is a \(tuning\|journal\) of scale'" \
+        "err_has 'expected that name or a spec; .shmtune show $file. shows it'"
+done
 run show "$folder/absent.yaml"
 check "an absent file" all "exits 5" out_empty "err_has absent.yaml"
 run show "$root/kernels/scale.yaml"
