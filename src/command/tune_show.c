@@ -340,20 +340,24 @@ static size_t count_kernels(const struct shmt_sheet *sheet)
     return count;
 }
 
-/* "1.15 to 2.31 times as fast as the default, 1.20 in the median". */
+/* "1.15 to 2.31 times as fast as the default, 1.20 in the median"; "1.15 times
+ * as fast as the default" where no digit tells them apart. */
 static void add_gains(const struct shmt_sheet *sheet, struct shmt_text *text)
 {
     const size_t n = sheet->gain_count;
     double *const gains = sheet->gains;
+    char least[32], most[32];
 
     if (n == 0)
         return;
     qsort(gains, n, sizeof *gains, shmt_array_compare_doubles);
-    if (n == 1)
-        shmt_text_addf(text, ": %.2f times as fast as the default", gains[0]);
+    snprintf(least, sizeof least, "%.2f", gains[0]);
+    snprintf(most, sizeof most, "%.2f", gains[n - 1]);
+    if (strcmp(least, most) == 0)
+        shmt_text_addf(text, ": %s times as fast as the default", least);
     else
-        shmt_text_addf(text, ": %.2f to %.2f times as fast as the default, "
-                       "%.2f in the median", gains[0], gains[n - 1],
+        shmt_text_addf(text, ": %s to %s times as fast as the default, "
+                       "%.2f in the median", least, most,
                        (gains[(n - 1) / 2] + gains[n / 2]) / 2);
 }
 
