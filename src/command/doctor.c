@@ -51,7 +51,7 @@ struct visit {
     json_t *json;
     bool can_tune;
     int usable, busy;    /* GPUs: busy ones may be usable later */
-    bool compiles;
+    bool compiles, writes;         /* the latter: into ./tunings */
     size_t kernels, recordings;    /* that are built in */
 };
 
@@ -400,6 +400,22 @@ static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
         close(folder);
 }
 
+/* Where tune puts what it finds, when nobody says. */
+static void look_at_output(struct visit *visit)
+{
+    const bool made = access("./tunings", F_OK) == 0;
+
+    visit->writes =
+        access(made ? "./tunings/." : ".", W_OK | X_OK) == 0;
+    if (visit->writes)
+        add_finding(visit, GOOD, "output", "./tunings%s",
+                    made ? "" : ", made when it is needed");
+    else
+        add_finding(visit, NOTE, "output", "./tunings%s: %s; work in a folder "
+                    "of your own, or name one with --output DIR",
+                    made ? "" : " cannot be made", strerror(errno));
+}
+
 static void count_recordings(struct visit *visit,
                              const struct shmt_catalogue *catalogue)
 {
@@ -470,6 +486,7 @@ static void look_at_folders(struct visit *visit)
                     temporary, strerror(errno));
         visit->can_tune = visit->compiles = false;
     }
+    look_at_output(visit);
     look_at_cache(visit, arena);
     look_at_catalogue(visit);
     shmt_arena_free(arena);
@@ -480,14 +497,18 @@ static void look_at_folders(struct visit *visit)
 /* What may be typed next, of which nothing fails for what was found. */
 static void add_last_words(const struct visit *visit, struct shmt_text *text)
 {
+    const char *const output = visit->writes ? "" : " --output DIR";
+
     if (visit->can_tune && visit->kernels > 0) {
-        shmt_text_add(text, "\nThis machine can tune on a GPU: `shmtune "
-                            "--device 0`, or `shmtune tune SPEC.yaml`.\n");
+        shmt_text_addf(text, "\nThis machine can tune on a GPU: `shmtune "
+                             "--device 0%s`, or `shmtune tune SPEC.yaml%s`.\n",
+                       output, output);
         return;
     }
     if (visit->can_tune) {
-        shmt_text_add(text, "\nThis machine can tune on a GPU, kernels of "
-                            "your own: `shmtune tune SPEC.yaml`.\n");
+        shmt_text_addf(text, "\nThis machine can tune on a GPU, kernels of "
+                             "your own: `shmtune tune SPEC.yaml%s`.\n",
+                       output);
         return;
     }
     shmt_text_add(text, visit->busy > 0 && visit->usable == 0
@@ -500,9 +521,9 @@ static void add_last_words(const struct visit *visit, struct shmt_text *text)
                              "spills and occupancy.\n",
                        visit->kernels > 0 ? "KERNEL|SPEC.yaml" : "SPEC.yaml");
     if (visit->recordings > 0)
-        shmt_text_add(text, "Kernels with a recording can be tuned on that: "
-                            "`shmtune list recordings` shows them, "
-                            "`--device replay:NAME` takes one.\n");
+        shmt_text_addf(text, "Kernels with a recording can be tuned on that: "
+                             "`shmtune list recordings` shows them, "
+                             "`--device replay:NAME%s` takes one.\n", output);
 }
 
 static enum shmtune_status print(struct visit *visit, bool json,

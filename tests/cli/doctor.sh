@@ -146,6 +146,18 @@ mount -t tmpfs none '$root/kernels'" doctor
     else
         skip "of no kernel that is not there" "nothing may be mounted"
     fi
+    # Where `tune` would put what it finds.
+    : >tunings
+    run doctor
+    check "nor a command that cannot write here" all "exits 0" \
+        "out_has '^note  *output  *./tunings: Not a directory; .*--output DIR'" \
+        "out_has 'can tune on a GPU: .shmtune --device 0 --output DIR.'" \
+        "out_has 'shmtune tune SPEC.yaml --output DIR'"
+    rm tunings
+    run doctor
+    check "which is found, too" all "exits 0" \
+        "out_has '^ok  *output  *./tunings, made when it is needed'" \
+        "out_lacks 'DIR'"
     TMPDIR=$folder/nowhere run doctor
     check "not without a temporary folder" all "exits 6" \
         "out_lacks 'machine can tune'"
