@@ -84,6 +84,11 @@ class Package(unittest.TestCase):
             kernel.select("sm_1")
         self.assertEqual(caught.exception.status, 8)
 
+    def test_names(self):
+        "what a traceback calls it is what can be caught"
+        for name in shmtune.__all__:
+            self.assertEqual(getattr(shmtune, name).__module__, "shmtune")
+
     def test_recorded(self):
         "a kernel that comes with it is tuned on a recorded device"
         tuned = shmtune.tune("transpose", device="replay:h100", budget=60,

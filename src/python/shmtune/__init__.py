@@ -16,3 +16,8 @@ from ._version import version as __version__
 
 __all__ = ["ByValue", "Error", "In", "InOut", "Kernel", "Library", "Out",
            "Tuned", "Variable", "open", "tune", "tune_kernel"]
+
+# Tracebacks and help() call them by what a program imports.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
+del _name
