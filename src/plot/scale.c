@@ -29,7 +29,10 @@ struct shmt_plot_scale shmt_plot_scale_of(double low, double high)
         scale.low = fmax(DBL_MIN, low / margin);
         scale.high = fmin(DBL_MAX, high * margin);
     } else {
-        double margin = 0.05 * (high - low);
+        /* Ticks of four figures have to differ. */
+        double margin =
+            high > low ? fmax(0.05 * (high - low),
+                              0.005 * fmax(fabs(low), fabs(high))) : 0;
 
         if (!(margin > 0))
             margin = high != 0 ? 0.05 * fabs(high) : 1;

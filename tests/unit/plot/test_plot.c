@@ -108,12 +108,11 @@ static void whole_numbers_have_whole_ticks(void)
 }
 
 /* What the axis shows of these numbers, parted by blanks. */
-static void check_axis(double low, double high, const char *expected)
+static void check_axis_of(struct shmt_plot_scale scale, const char *expected)
 {
     struct shmt_plot_frame frame = {
         .title = "t", .description = "d", .width = 360, .height = 240,
-        .left = 58, .x = shmt_plot_scale_exact(low, high),
-        .y = shmt_plot_scale_exact(0, 1)
+        .left = 58, .x = scale, .y = shmt_plot_scale_exact(0, 1)
     };
     struct shmt_text text = {0}, shown = {0};
 
@@ -131,8 +130,16 @@ static void check_axis(double low, double high, const char *expected)
     shmt_text_free(&shown);
 }
 
+static void check_axis(double low, double high, const char *expected)
+{
+    check_axis_of(shmt_plot_scale_exact(low, high), expected);
+}
+
 static void numbers_of_an_axis_stand_apart(void)
 {
+    /* Or one would read 1.46 seven times. */
+    check_axis_of(shmt_plot_scale_of(1.46001, 1.46013),
+                  "1.454 1.456 1.458 1.46 1.462 1.464 1.466");
     check_axis(0, 70, "0 10 20 30 40 50 60 70");
     check_axis(0, 70000, "0 20,000 40,000 60,000");
     check_axis(1500, 70500, "20,000 40,000 60,000");
