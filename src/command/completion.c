@@ -94,6 +94,16 @@ static size_t find_value(const char *text, const char *name, const char **out)
     return strcspn(*out, " ,:[|\n");
 }
 
+/* Whether only the manual needs what follows; that is never half of what is in
+ * brackets. */
+static bool ends_at(const char *at)
+{
+    const char *const word = at + strspn(at, " ");
+
+    return *at == ';' || *at == ':' || strncmp(at, " [", 2) == 0 ||
+           (*word == '(' && word[strcspn(word, ";:)")] != ')');
+}
+
 /* The sentence behind it, up to what only the manual needs. */
 static void describe(const char *help_text, const char *name,
                      struct shmt_text *out)
@@ -103,6 +113,8 @@ static void describe(const char *help_text, const char *name,
     for (size_t k = 0; at == NULL && k < COMMON; k++)
         if (strcmp(common[k].name, name) == 0)
             shmt_text_add(out, common[k].text);
+    if (at == NULL && strcmp(name, "json") == 0)
+        shmt_text_add(out, "results as JSON");
     if (at == NULL)
         return;
     while (*at != '\0' && *at != '\n' && strncmp(at, "  ", 2) != 0)
@@ -110,13 +122,52 @@ static void describe(const char *help_text, const char *name,
     for (;;) {
         at += strspn(at, " \n");
         for (; *at != '\n' && *at != '\0'; at++) {
-            if (*at == ';' || *at == ':' || strncmp(at, " [", 2) == 0)
+            if (ends_at(at))
                 return;
             shmt_text_addf(out, "%c", *at);
         }
-        if (strncmp(at, "\n          ", 11) != 0)
+        if (strncmp(at, "\n          ", 11) != 0 || ends_at(at + 1))
             return;
         shmt_text_add(out, " ");
+    }
+}
+
+/* Of a help, the end of its usage, which ends with an empty line. */
+static const char *end_of_usage(const char *text)
+{
+    const char *const end = strstr(text, "\n\n");
+
+    return end == NULL ? text + strlen(text) : end;
+}
+
+/* Whether the words of a command may be kernels. */
+static bool takes_kernels(const struct shmt_command *command)
+{
+    const char *const at = strstr(command->help, "KERNEL");
+
+    return at != NULL && at < end_of_usage(command->help);
+}
+
+/* Adds the words that a usage has itself, with a blank before each: of
+ * "shmtune list [kernels|tunings]..." those two. */
+static void add_fixed_words(struct shmt_text *text,
+                            const struct shmt_command *command)
+{
+    const char *const end = end_of_usage(command->help);
+    const char *at = command->help;
+    char before[64];
+    size_t length;
+
+    snprintf(before, sizeof before, "shmtune %s ", command->name);
+    while ((at = strstr(at, before)) != NULL && at < end) {
+        at += strlen(before);
+        at += *at == '[';
+        length = strspn(at, "abcdefghijklmnopqrstuvwxyz|");
+        if (length == 0 || memchr(at, '|', length) == NULL)
+            continue;
+        shmt_text_add(text, " ");
+        for (size_t k = 0; k < length; k++)
+            shmt_text_addf(text, "%c", at[k] == '|' ? ' ' : at[k]);
     }
 }
 
@@ -226,7 +277,10 @@ static void bash_command(struct script *script,
     script->shell = &values;
     add_options(script, command);
     script->shell = shell;
-    shmt_text_add(&script->text, " ' ;;\n");
+    shmt_text_add(&script->text, " '\n        words='");
+    add_fixed_words(&script->text, command);
+    shmt_text_addf(&script->text, "'%s ;;\n",
+                   takes_kernels(command) ? " kernels=yes" : "");
 }
 
 static void write_bash(struct script *script)
@@ -238,7 +292,7 @@ static void write_bash(struct script *script)
         "_shmtune()\n{\n"
         "    local current=${COMP_WORDS[COMP_CWORD]}\n"
         "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-        "    local command= options values word\n"
+        "    local command= options values words kernels= word\n"
         "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
         "        case $word in\n        ");
     add_names(text, "|");
@@ -259,11 +313,12 @@ static void write_bash(struct script *script)
         "    if [[ $current == -* ]]; then\n"
         "        COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
         "        return\n    fi\n"
-        "    word=$(\"$1\" completion kernels 2>/dev/null)\n"
-        "    [[ -n $command ]] || word+=' ");
+        "    [[ -z $kernels ]] ||\n"
+        "        words+=\" $(\"$1\" completion kernels 2>/dev/null)\"\n"
+        "    [[ -n $command ]] || words+=' ");
     add_names(text, " ");
     shmt_text_add(text, "'\n"
-        "    COMPREPLY=($(compgen -W \"$word\" -- \"$current\"))\n}\n"
+        "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"
         "complete -o default -F _shmtune shmtune\n");
 }
 
@@ -312,6 +367,23 @@ static void zsh_option(struct script *script,
     shmt_text_free(&said);
 }
 
+static void zsh_words(struct shmt_text *text,
+                      const struct shmt_command *command)
+{
+    struct shmt_text fixed = {0};
+
+    add_fixed_words(&fixed, command);
+    text->failed |= fixed.failed;
+    shmt_text_add(text, " \\\n            '*:word:");
+    if (fixed.length > 0)
+        shmt_text_addf(text, "(%s)", shmt_text_string(&fixed) + 1);
+    else
+        shmt_text_add(text, takes_kernels(command) ? "_shmtune_words"
+                                                   : "_files");
+    shmt_text_add(text, "' ;;\n");
+    shmt_text_free(&fixed);
+}
+
 static void write_zsh(struct script *script)
 {
     struct shmt_text *const text = &script->text;
@@ -350,8 +422,7 @@ static void write_zsh(struct script *script)
                            shmt_command_all[k]->name);
             add_options(script, shmt_command_all[k]);
             take_common(script);
-            shmt_text_add(text, " \\\n            '*:word:_shmtune_words' "
-                          ";;\n");
+            zsh_words(text, shmt_command_all[k]);
         }
     shmt_text_add(text, "    esac\n}\n"
         "if [[ $funcstack[1] == _shmtune ]]; then\n"
@@ -388,6 +459,24 @@ static void fish_option(struct script *script,
     shmt_text_free(&said);
 }
 
+static void fish_words(struct shmt_text *text,
+                       const struct shmt_command *command)
+{
+    struct shmt_text fixed = {0};
+
+    add_fixed_words(&fixed, command);
+    text->failed |= fixed.failed;
+    if (takes_kernels(command))
+        shmt_text_addf(text, "complete -c shmtune -n '__shmtune_is %s' -a "
+                       "'(shmtune completion kernels 2>/dev/null)'\n",
+                       command->name);
+    else if (fixed.length > 0)
+        shmt_text_addf(text, "complete -c shmtune -n '__shmtune_is %s' -f -a "
+                       "'%s'\n", command->name,
+                       shmt_text_string(&fixed) + 1);
+    shmt_text_free(&fixed);
+}
+
 static void write_fish(struct script *script)
 {
     struct shmt_text *const text = &script->text;
@@ -403,9 +492,7 @@ static void write_fish(struct script *script)
         "    return 1\nend\n"
         "function __shmtune_is\n"
         "    set -l verb (__shmtune_verb; or echo tune)\n"
-        "    test $verb = $argv[1]\nend\n"
-        "complete -c shmtune -a '(shmtune completion kernels "
-        "2>/dev/null)'\n");
+        "    test $verb = $argv[1]\nend\n");
     for (size_t k = 0; k < SHMT_COMMAND_COUNT; k++)
         if (is_listed(shmt_command_all[k])) {
             shmt_text_addf(text, "complete -c shmtune -n 'not "
@@ -413,6 +500,7 @@ static void write_fish(struct script *script)
                            shmt_command_all[k]->name);
             add_quoted(text, shmt_command_all[k]->summary, "\\");
             shmt_text_add(text, "'\n");
+            fish_words(text, shmt_command_all[k]);
             add_options(script, shmt_command_all[k]);
             take_common(script);
         }

@@ -33,6 +33,11 @@ for verb in tune list space inspect show explain init check doctor score \
     done
 done
 check "each option of each verb is there$missing" test -z "$missing"
+# What is said of an option is its own, and whole.
+sed -n "s/^ *'[*]*-[-a-z]*\[\(.*\)\]:*.*/\1/p" "$folder/script.zsh" \
+    >"$folder/said"
+check "each option says what it does" sh -c '[ "$(wc -l <"$1")" -gt 150 ] &&
+    ! grep -e "^--" -e "^\$" -e "([^)]*\$" "$1"' sh "$folder/said"
 check "no verb has another's" \
     sh -c "sed -n '/^    list)/{n;p;}' '$folder/script.bash' |
            { ! grep -q -e --budget; }"
@@ -62,23 +67,40 @@ if command -v bash >/dev/null; then
         bash_has "--no-compile --no-color" check --no
     check "bash: a strategy" bash_has hill score --strategies h
     check "bash: a kernel" bash_has scale tune scal
+    check "bash: a kernel where no verb is" bash_has scale scal
+    for verb in show report check score import init doctor; do
+        check "bash: $verb takes no kernel, but files" bash_has "" $verb scal
+    done
+    check "bash: the words of a verb" bash_has "recordings" list rec
+    check "bash: those of completion" bash_has "zsh" completion z
     check "bash: a value is the shell's own" bash_has "" tune --budget t
 else
     skip "bash" "not here"
 fi
 if command -v zsh >/dev/null; then
     check "zsh reads its script" zsh -n "$folder/script.zsh"
+    check "zsh: kernels, files and words" sh -c "
+        sed -n '/^    show)/,/;;/p' '$folder/script.zsh' |
+            grep -q \"'[*]:word:_files' ;;\" &&
+        sed -n '/^    explain)/,/;;/p' '$folder/script.zsh' |
+            grep -q \"'[*]:word:_shmtune_words' ;;\" &&
+        sed -n '/^    list)/,/;;/p' '$folder/script.zsh' |
+            grep -q \"'[*]:word:(kernels tunings .*)' ;;\""
 else
     skip "zsh" "not here"
 fi
 if command -v fish >/dev/null; then
     fish_has() {
-        HOME=$folder fish --no-config -c "source '$folder/script.fish'
+        HOME=$folder PATH=$build:$PATH fish --no-config -c "source '$folder/script.fish'
             complete -C '$1'" >"$folder/found" 2>&1
         grep -q "^$2" "$folder/found"
     }
     check "fish: an option" fish_has "shmtune tune --stra" --strategy
     check "fish: a verb" fish_has "shmtune insp" inspect
+    check "fish: a kernel" fish_has "shmtune inspect sca" scale
+    fish_has "shmtune show sca" scale
+    check "fish: show takes none" test $? -ne 0
+    check "fish: the words of a verb" fish_has "shmtune list rec" recordings
 else
     skip "fish" "not here"
 fi
