@@ -452,8 +452,9 @@ static bool make_scope(struct shmt_figures *figures)
     if (symbols == NULL || figures->derived == NULL)
         return false;
     memcpy(symbols, own->symbols, own->count * sizeof *symbols);
-    memcpy(figures->derived, own->derived,
-           own->derived_count * sizeof *figures->derived);
+    if (own->derived_count > 0)
+        memcpy(figures->derived, own->derived,
+               own->derived_count * sizeof *figures->derived);
     for (size_t k = 0; k < KNOWN; k++)
         symbols[own->count + k] =
             (struct shmt_expr_symbol){known[k].name, known[k].type};
