@@ -73,7 +73,10 @@ else
     skip "inspect" "no NVRTC here"
 fi
 
-# What a program prints comes first; its line may lack an end.
+# What a program prints comes first; its line may lack an end.  (It has no
+# sanitizer of its own, which what is preloaded into it may have.)
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
+export ASAN_OPTIONS
 is_last() { # NAME: the last line of the output is a document of that format
     tail -n 1 "$folder/out" >"$folder/last" &&
         grep -q "^{\"format\": \"$1.json/1\", " "$folder/last" &&
