@@ -93,6 +93,7 @@ fi
 
 # NVRTC by each of its names, where the loader looks and nothing else is.
 cuda=$(sed -n 's/^CUDA_DIR = //p' "$build/Makefile")
+run doctor
 nvrtc=$(sed -n 's/^ok  *NVRTC  *[0-9.]*, //p' "$folder/out")
 if [ -f "$nvrtc" ] && [ "$cuda" != /usr ] && can_mount; then
     mkdir "$folder/held" "$folder/path"
