@@ -117,6 +117,10 @@ shmt_bench_group_rerun(struct shmt_bench_group *group,
                        const struct shmt_bench_request *request,
                        size_t poisoned, struct shmt_result *result,
                        struct shmt_rerun *out, struct shmt_error *err);
+/* Has a problem prepared anew before it is measured again, in other memory than
+ * it has now.  One with addresses of its own stays. */
+void shmt_bench_group_renew(struct shmt_bench_group *group,
+                            const int64_t *problem);
 /* Frees what a problem takes. */
 void shmt_bench_group_forget(struct shmt_bench_group *group,
                              const int64_t *problem);

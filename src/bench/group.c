@@ -11,11 +11,17 @@
 
 enum { MOST = 64 };
 
+struct member {
+    struct shmt_bench *bench;
+    bool stale;              /* its problem is to lie elsewhere: this one holds
+                                the memory until another has it prepared */
+};
+
 struct shmt_bench_group {
     const struct shmt_kernel *kernel;
     struct shmt_bench_options options;
-    struct shmt_bench *benches[MOST];   /* the one used last is the first */
-    size_t count;                       /* at least one */
+    struct member members[MOST];   /* the one used last is the first */
+    size_t count;                  /* at least one */
 };
 
 /* What lies at addresses of its own lies there once. */
@@ -29,23 +35,42 @@ static size_t most_of(const struct shmt_kernel *kernel)
 
 static void close_last(struct shmt_bench_group *group)
 {
-    shmt_bench_close(group->benches[--group->count]);
+    shmt_bench_close(group->members[--group->count].bench);
+}
+
+static void close_at(struct shmt_bench_group *group, size_t k)
+{
+    shmt_bench_close(group->members[k].bench);
+    group->members[k] = group->members[--group->count];
 }
 
 static void move_to_front(struct shmt_bench_group *group, size_t k)
 {
-    struct shmt_bench *const bench = group->benches[k];
+    const struct member member = group->members[k];
 
-    memmove(&group->benches[1], group->benches,
-            k * sizeof(struct shmt_bench *));
-    group->benches[0] = bench;
+    memmove(&group->members[1], group->members, k * sizeof member);
+    group->members[0] = member;
 }
 
-static bool is_for(const struct shmt_bench *bench, const int64_t *problem)
+static bool is_for(const struct member *member, const int64_t *problem)
 {
+    const struct shmt_bench *const bench = member->bench;
+
     return bench->prepared &&
            memcmp(bench->problem, problem,
                   bench->kernel->dimension_count * sizeof *problem) == 0;
+}
+
+/* The member that has a problem, stale or not; `count` when none has. */
+static size_t find_member(const struct shmt_bench_group *group,
+                          const int64_t *problem, bool stale)
+{
+    size_t k = 0;
+
+    while (k < group->count && (group->members[k].stale != stale ||
+                                !is_for(&group->members[k], problem)))
+        k++;
+    return k;
 }
 
 /* Puts the bench of a problem to the front: the one that has it prepared, one
@@ -56,26 +81,23 @@ static enum shmtune_status find(struct shmt_bench_group *group,
 {
     struct shmt_bench *fresh = NULL;
     enum shmtune_status status;
-    size_t k = 0;
+    size_t k = find_member(group, problem, false);
 
-    while (k < group->count && !is_for(group->benches[k], problem))
-        k++;
     if (k == group->count)
-        for (k = 0; k < group->count && group->benches[k]->prepared; k++)
+        for (k = 0; k < group->count && group->members[k].bench->prepared; k++)
             ;
+    if (k == group->count && group->count == most_of(group->kernel))
+        k = group->count - 1;
     if (k < group->count) {
         move_to_front(group, k);
-        return SHMTUNE_OK;
-    }
-    if (group->count == most_of(group->kernel)) {
-        move_to_front(group, group->count - 1);
+        group->members[0].stale = false;
         return SHMTUNE_OK;
     }
     status = shmt_bench_open(group->kernel, &group->options, &fresh, err);
     if (status != SHMTUNE_OK)
         return status;
-    group->benches[group->count] = fresh;
-    move_to_front(group, group->count++);
+    group->members[group->count++] = (struct member){.bench = fresh};
+    move_to_front(group, group->count - 1);
     return SHMTUNE_OK;
 }
 
@@ -91,7 +113,7 @@ shmt_bench_group_open(const struct shmt_kernel *kernel,
         return shmt_error_memory(err);
     group->kernel = kernel;
     group->options = *options;
-    status = shmt_bench_open(kernel, options, &group->benches[0], err);
+    status = shmt_bench_open(kernel, options, &group->members[0].bench, err);
     if (status != SHMTUNE_OK) {
         free(group);
         return status;
@@ -113,7 +135,17 @@ void shmt_bench_group_close(struct shmt_bench_group *group)
 const struct shmt_bench *
 shmt_bench_group_first(const struct shmt_bench_group *group)
 {
-    return group->benches[0];
+    return group->members[0].bench;
+}
+
+static enum shmtune_status measure(struct shmt_bench_group *group,
+                                   const struct shmt_bench_request *request,
+                                   struct shmt_result *result,
+                                   struct shmt_bench_note *note,
+                                   struct shmt_error *err)
+{
+    return shmt_bench_measure(group->members[0].bench, request, result, note,
+                              err);
 }
 
 enum shmtune_status
@@ -123,16 +155,21 @@ shmt_bench_group_measure(struct shmt_bench_group *group,
                          struct shmt_bench_note *note, struct shmt_error *err)
 {
     enum shmtune_status status = find(group, request->problem, err);
+    size_t stale;
 
     if (status == SHMTUNE_OK)
-        status = shmt_bench_measure(group->benches[0], request, result, note,
-                                    err);
-    if (status != SHMTUNE_NO_MEMORY || group->count == 1)
-        return status;
-    /* What the others hold may be what lacks. */
-    while (group->count > 1)
-        close_last(group);
-    return shmt_bench_measure(group->benches[0], request, result, note, err);
+        status = measure(group, request, result, note, err);
+    if (status == SHMTUNE_NO_MEMORY && group->count > 1) {
+        /* What the others hold may be what lacks. */
+        while (group->count > 1)
+            close_last(group);
+        group->members[0].stale = false;
+        status = measure(group, request, result, note, err);
+    }
+    if (!shmt_bench_group_lost(group) &&
+        (stale = find_member(group, request->problem, true)) < group->count)
+        close_at(group, stale);
+    return status;
 }
 
 enum shmtune_status
@@ -144,32 +181,38 @@ shmt_bench_group_rerun(struct shmt_bench_group *group,
     const enum shmtune_status status = find(group, request->problem, err);
 
     return status == SHMTUNE_OK
-               ? shmt_bench_rerun(group->benches[0], request, poisoned, result,
-                                  out, err) : status;
+               ? shmt_bench_rerun(group->members[0].bench, request, poisoned,
+                                  result, out, err) : status;
+}
+
+void shmt_bench_group_renew(struct shmt_bench_group *group,
+                            const int64_t *problem)
+{
+    const size_t k = find_member(group, problem, false);
+
+    if (k < group->count)
+        group->members[k].stale = true;
 }
 
 /* The last one is kept without its problem, and the context with it. */
 void shmt_bench_group_forget(struct shmt_bench_group *group,
                              const int64_t *problem)
 {
-    size_t k = 0;
-
-    while (k < group->count && !is_for(group->benches[k], problem))
-        k++;
-    if (k == group->count)
-        return;
-    if (group->count == 1) {
-        shmt_bench_problem_free(group->benches[0]);
-        return;
-    }
-    shmt_bench_close(group->benches[k]);
-    group->benches[k] = group->benches[--group->count];
+    for (size_t k = group->count; k-- > 0;)
+        if (is_for(&group->members[k], problem)) {
+            if (group->count > 1)
+                close_at(group, k);
+            else
+                shmt_bench_problem_free(group->members[0].bench);
+        }
+    group->members[0].stale = group->members[0].stale &&
+                              group->members[0].bench->prepared;
 }
 
 bool shmt_bench_group_lost(const struct shmt_bench_group *group)
 {
     for (size_t k = 0; k < group->count; k++)
-        if (shmt_bench_context_lost(group->benches[k]))
+        if (shmt_bench_context_lost(group->members[k].bench))
             return true;
     return false;
 }

@@ -45,6 +45,7 @@ static const char help[] =
     "  {verb: profile, tag: 3, size: {rows: 64}, config: {TILE: 32}}\n"
     "  {verb: rerun, tag: 4, size: {rows: 64}, config: {TILE: 32},\n"
     "   poison: y}\n"
+    "  {verb: renew, tag: 0, size: {rows: 64}, config: {TILE: 32}}\n"
     "  {verb: forget, tag: 0, size: {rows: 64}, config: {TILE: 32}}\n"
     "\n"
     "  --spec FILE      the kernel\n"
@@ -73,8 +74,9 @@ static const char help[] =
     "cuProfilerStart and cuProfilerStop: start the worker through\n"
     "ncu --profile-from-start off (shmtune explain does). rerun compares what\n"
     "a launch leaves with what files expect, and whether it is the same with\n"
-    "other old contents in an in-out (shmtune capture does). forget frees the\n"
-    "memory of a problem, and has no answer.\n"
+    "other old contents in an in-out (shmtune capture does). renew has\n"
+    "a problem prepared anew, in other memory, forget frees its memory; they\n"
+    "have no answer.\n"
     "\n"
     "examples:\n"
     "  printf '%s\\n' '{verb: inspect, tag: 1, config: {TILE: 32}}' |\n"
@@ -234,6 +236,18 @@ do_rerun(const struct worker *worker,
     return status;
 }
 
+/* What has no answer. */
+static void take_note(struct worker *worker,
+                      const struct shmt_wire_request *request)
+{
+    if (worker->benches == NULL)
+        return;
+    if (request->verb == SHMT_TARGET_RENEW)
+        shmt_bench_group_renew(worker->benches, request->problem);
+    else
+        shmt_bench_group_forget(worker->benches, request->problem);
+}
+
 static enum shmtune_status answer(struct worker *worker,
                                   const char *line, size_t size,
                                   struct shmt_error *err)
@@ -251,9 +265,9 @@ static enum shmtune_status answer(struct worker *worker,
         status = shmt_wire_read_request(worker->kernel, line, size,
                                         &request, &reply.error);
     reply.tag = request.tag;
-    if (status == SHMTUNE_OK && request.verb == SHMT_TARGET_FORGET) {
-        if (worker->benches != NULL)
-            shmt_bench_group_forget(worker->benches, request.problem);
+    if (status == SHMTUNE_OK && (request.verb == SHMT_TARGET_RENEW ||
+                                 request.verb == SHMT_TARGET_FORGET)) {
+        take_note(worker, &request);
         return SHMTUNE_OK;
     }
     if (status == SHMTUNE_OK && request.verb == SHMT_TARGET_INSPECT)

@@ -3,7 +3,6 @@
 #include "target/command.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST = 24, SEED_TEXT = 24 };
 
@@ -24,12 +23,9 @@ shmt_target_command(struct shmt_arena *arena,
     char *const seed = shmt_arena_alloc(arena, 1, SEED_TEXT);
     const bool measures = words->arch == NULL;
     const bool far = measures && options->on != NULL;
-    const char *device = options->device;
     size_t count;
 
-    if (measures && words->uuid != NULL)
-        device = shmt_arena_copy(arena, words->uuid, strlen(words->uuid));
-    if (argv == NULL || seed == NULL || (measures && device == NULL))
+    if (argv == NULL || seed == NULL)
         return NULL;
     snprintf(seed, SEED_TEXT, "%llu", (unsigned long long)options->data_seed);
     /* A fake worker is one on the far side. */
@@ -37,9 +33,9 @@ shmt_target_command(struct shmt_arena *arena,
         far ? words->own_path : options->worker, "worker", "--spec",
         words->spec, "--images", words->images, "--data-seed", seed,
         "--data-digest", options->data_digest,
-        measures ? "--device" : "--arch", measures ? device : words->arch,
-        NULL});
-    if (measures && words->uuid != NULL)
+        measures ? "--device" : "--arch",
+        measures ? options->device : words->arch, NULL});
+    if (measures && options->seen)
         count = add(argv, count, (const char *const[]){"--alone", NULL});
     if (options->warm)
         count = add(argv, count, (const char *const[]){"--warm", NULL});

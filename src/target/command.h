@@ -11,9 +11,7 @@
 struct shmt_target_words {
     const char *spec, *images;
     const char *own_path;   /* of this program, for one on another machine */
-    const char *arch;       /* it compiles for that; NULL: it measures, */
-    const char *uuid;       /* on the GPU that the driver has shown to have
-                               that UUID; NULL: on options->device */
+    const char *arch;       /* it compiles for that; NULL: it measures */
 };
 
 /* In the arena, with NULL behind the last; NULL: no memory. */

@@ -242,10 +242,10 @@ static void forget_binary(struct shmt_pool_client *client,
 
 /* -- the target ---------------------------------------------------------- */
 
-/* The measure worker need not keep the problem any longer. */
-static void forget_problem(struct live *live)
+/* Tells the measure worker what becomes of the problem. */
+static void note_problem(struct live *live, enum shmt_target_verb verb)
 {
-    struct shmt_wire_request message = {.verb = SHMT_TARGET_FORGET};
+    struct shmt_wire_request message = {.verb = verb};
     struct shmt_text line = {0};
 
     if (!live->begun)
@@ -263,7 +263,7 @@ static enum shmtune_status live_begin(struct shmt_target *target,
 {
     struct live *const live = live_of(target);
     (void)err;
-    forget_problem(live);
+    note_problem(live, SHMT_TARGET_FORGET);
     live->begun = true;
     for (size_t k = 0; k < target->kernel->dimension_count; k++)
         live->problem[k] = problem[k];
@@ -279,15 +279,18 @@ static void live_set_longest(struct shmt_target *target, double longest_s)
 }
 
 /* If the sources have changed, the old worker is kept: it still has the sources
- * that the candidates were compiled from. */
+ * that the candidates were compiled from.  In one that others need the problem
+ * lies elsewhere from then on: to start processes for the finals of all that
+ * ends together takes a driver longer than the finals. */
 static void live_restart(struct shmt_target *target)
 {
     struct live *const live = live_of(target);
 
-    if (!shmt_kernel_is_unchanged(target->kernel))
+    if (!shmt_kernel_is_unchanged(target->kernel) ||
+        shmt_pool_restart(&live->client))
         return;
-    forget_problem(live);
-    shmt_pool_restart(pool_of(live), &live->client);
+    note_problem(live, SHMT_TARGET_RENEW);
+    live->needs_setup = true;
 }
 
 static enum shmtune_status make_job(struct live *live,
@@ -514,7 +517,7 @@ static void live_close(struct shmt_target *target)
 
     if (live->shared != NULL) {
         live_cancel(target);
-        forget_problem(live);
+        note_problem(live, SHMT_TARGET_FORGET);
         shmt_pool_remove(pool_of(live), &live->client);
         shmt_live_pool_leave(live->shared, live->client.gpu);
     }
@@ -540,10 +543,7 @@ static enum shmtune_status start_workers(struct live *live, const char *arch,
         arch == NULL ? SHMT_TARGET_MEASURE : SHMT_TARGET_INSPECT;
     const struct shmt_target_words words = {
         .spec = live->target.kernel->path, .images = live->shared->images,
-        .own_path = live->own_path, .arch = arch,
-        .uuid = live->options.on != NULL || arch != NULL ? NULL
-                : live->options.seen ? live->options.device
-                : shmt_live_pool_uuid(live->shared, live->options.device)};
+        .own_path = live->own_path, .arch = arch};
     const char *const *const argv =
         shmt_target_command(live->arena, &live->options, &words);
 
@@ -592,8 +592,6 @@ static enum shmtune_status open_gpu(struct live *live, struct shmt_error *err)
         live->shared, uuid[0] != '\0' ? uuid : live->options.device);
     if (live->client.gpu == NULL)
         return shmt_error_memory(err);
-    snprintf(live->client.gpu->word, sizeof live->client.gpu->word, "%s",
-             live->options.device);
     if (uuid[0] == '\0' || live->client.gpu->turn != NULL ||
         shmt_turn_open(uuid, &live->client.gpu->turn, &why) == SHMTUNE_OK)
         return SHMTUNE_OK;

@@ -150,7 +150,7 @@ find_measurer(const struct shmt_pool *pool,
     struct shmt_pool_measurer *one = client->far ? NULL : pool->measurers;
 
     while (one != NULL &&
-           (one->alone || one->worker.client == NULL ||
+           (one->worker.client == NULL ||
             !are_same_words(one->worker.client->argv[SHMT_TARGET_MEASURE],
                             client->argv[SHMT_TARGET_MEASURE])))
         one = one->next;
@@ -159,16 +159,14 @@ find_measurer(const struct shmt_pool *pool,
 
 static enum shmtune_status take_measurer(struct shmt_pool *pool,
                                          struct shmt_pool_client *client,
-                                         bool alone, struct shmt_error *err)
+                                         struct shmt_error *err)
 {
-    struct shmt_pool_measurer *one =
-        alone ? NULL : find_measurer(pool, client);
+    struct shmt_pool_measurer *one = find_measurer(pool, client);
 
     if (one == NULL) {
         one = calloc(1, sizeof *one);
         if (one == NULL)
             return shmt_error_memory(err);
-        one->alone = alone;
         one->worker.verb = SHMT_TARGET_MEASURE;
         one->next = pool->measurers;
         pool->measurers = one;
@@ -424,23 +422,15 @@ static enum shmtune_status failure_of(const struct shmt_pool_client *client,
                                 client->failure.text);
 }
 
-void shmt_pool_restart(struct shmt_pool *pool, struct shmt_pool_client *client)
+bool shmt_pool_restart(struct shmt_pool_client *client)
 {
     struct shmt_pool_measurer *const one = client->measurer;
-    struct shmt_error why = {0};
 
-    if (one == NULL)
-        return;
-    if (is_shared(&one->worker)) {
-        leave_measurer(pool, client);
-        if (take_measurer(pool, client, true, &why) == SHMTUNE_OK)
-            begin_measuring(pool, client);
-        else
-            fail(client, &why);
-    } else if (one->worker.supervisor.state == SHMT_SUPERVISOR_IDLE) {
-        one->alone = true;
+    if (one == NULL || is_shared(&one->worker))
+        return one == NULL;
+    if (one->worker.supervisor.state == SHMT_SUPERVISOR_IDLE)
         shmt_supervisor_restart(&one->worker.supervisor);
-    }
+    return true;
 }
 
 enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
@@ -452,7 +442,7 @@ enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
     size_t share, bound;
 
     if (verb == SHMT_TARGET_MEASURE) {
-        status = take_measurer(pool, client, false, err);
+        status = take_measurer(pool, client, err);
         if (status != SHMTUNE_OK)
             return status;
         begin_measuring(pool, client);

@@ -63,8 +63,7 @@ struct shmt_pool_worker {
 /* A GPU: of the clients that have it, one measures at a time. */
 struct shmt_pool_gpu {
     struct shmt_pool_gpu *next;
-    char name[96];                     /* its UUID, where it is known, */
-    char word[96];                     /* and by what it was asked for */
+    char name[96];
     size_t users;
     struct shmt_turn *turn;            /* among tuners; NULL: always its own */
     bool refused;                      /* another tuner has it */
@@ -73,13 +72,11 @@ struct shmt_pool_gpu {
 };
 
 /* A measure worker, and the clients that it measures for: those of one command,
- * so that a GPU has one process for all problems of a kernel, but for one that
- * wants a process of its own. */
+ * so that a GPU has one process for all problems of a kernel. */
 struct shmt_pool_measurer {
     struct shmt_pool_measurer *next;
     struct shmt_pool_worker worker;
     size_t users;
-    bool alone;                        /* nobody is to join */
     bool met;                          /* it has said hello, the last time: */
     struct shmt_wire_reply hello;
     struct shmt_text notes;            /* what it is to be told before the next
@@ -152,9 +149,9 @@ void shmt_pool_release(const struct shmt_pool *pool,
 /* Tells the measure worker of the client a line that has no reply, before its
  * next request. */
 void shmt_pool_note(struct shmt_pool_client *client, const char *line);
-/* The next measurement of the client is made by a new process, of its own. */
-void shmt_pool_restart(struct shmt_pool *pool,
-                       struct shmt_pool_client *client);
+/* The next measurement of the client is made by a new process; false: it is
+ * not, since others measure in this one. */
+bool shmt_pool_restart(struct shmt_pool_client *client);
 
 /* Cancels what workers are busy with for a client; kills them, unless others
  * need them, or lets them end it. */

@@ -15,11 +15,12 @@
 
 /* The requests to a worker.  `profile` runs a candidate once under a profiler,
  * `rerun` makes a recorded launch again: only profile/ and rerun.c send them,
- * and a target does not accept them.  `forget` is of live.c: a problem is
- * measured no more; it has no reply. */
+ * and a target does not accept them.  `renew` and `forget` are of live.c, and
+ * have no reply: a problem is to be prepared anew, in other memory, or is
+ * measured no more. */
 enum shmt_target_verb { SHMT_TARGET_INSPECT, SHMT_TARGET_MEASURE,
                        SHMT_TARGET_PROFILE, SHMT_TARGET_RERUN,
-                       SHMT_TARGET_FORGET };
+                       SHMT_TARGET_RENEW, SHMT_TARGET_FORGET };
 
 enum { SHMT_TARGET_REQUESTS = 256 };
 

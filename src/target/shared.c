@@ -75,17 +75,6 @@ struct shmt_pool_gpu *shmt_live_pool_gpu(struct shmt_live_pool *shared,
     return gpu;
 }
 
-const char *shmt_live_pool_uuid(const struct shmt_live_pool *shared,
-                                const char *word)
-{
-    const struct shmt_pool_gpu *gpu = shared->gpus;
-
-    while (gpu != NULL && strcmp(gpu->word, word) != 0)
-        gpu = gpu->next;
-    return gpu == NULL || strncmp(gpu->name, "GPU-", 4) != 0 ? NULL
-                                                              : gpu->name;
-}
-
 void shmt_live_pool_leave(struct shmt_live_pool *shared,
                           struct shmt_pool_gpu *gpu)
 {

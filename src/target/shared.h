@@ -34,11 +34,6 @@ struct shmt_pool_gpu *shmt_live_pool_gpu(struct shmt_live_pool *shared,
 void shmt_live_pool_leave(struct shmt_live_pool *shared,
                           struct shmt_pool_gpu *gpu);
 
-/* The UUID that the driver has shown for a GPU asked for by that word, as long
- * as a target has it; else NULL. */
-const char *shmt_live_pool_uuid(const struct shmt_live_pool *shared,
-                                const char *word);
-
 /* What is compiled by that command; NULL: no memory. */
 struct shmt_target_compiled *
 shmt_live_pool_compiled(struct shmt_live_pool *shared,

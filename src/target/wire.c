@@ -19,7 +19,7 @@ enum { USUAL_SAMPLES = 7 };
 static const char *const verb_words[] = {
     [SHMT_TARGET_INSPECT] = "inspect", [SHMT_TARGET_MEASURE] = "measure",
     [SHMT_TARGET_PROFILE] = "profile", [SHMT_TARGET_RERUN] = "rerun",
-    [SHMT_TARGET_FORGET] = "forget",
+    [SHMT_TARGET_RENEW] = "renew", [SHMT_TARGET_FORGET] = "forget",
 };
 enum { VERBS = sizeof verb_words / sizeof *verb_words };
 
@@ -76,7 +76,7 @@ static enum shmtune_status read_verb(const struct shmt_yaml *top,
             return SHMTUNE_OK;
         }
     return shmt_yaml_refuse(verb, err, "found verb \"%s\", expected inspect, "
-                            "measure, profile, rerun or forget", word);
+                            "measure, profile, rerun, renew or forget", word);
 }
 
 /* Reads the optional keys of a measure request. */

@@ -10,7 +10,8 @@
  *    hopeless_us: 12.5, verify: true}
  *   {verb: profile, tag: 9, size: ..., config: ...}
  *   {verb: rerun, tag: 10, size: ..., config: ..., poison: y}
- *   {verb: forget, tag: 0, size: ..., config: ...}   without a reply
+ *   {verb: renew, tag: 0, size: ..., config: ...}    without a reply,
+ *   {verb: forget, tag: 0, size: ..., config: ...}   as this
  *
  * Only the verb, the tag and the configuration must be there; the size
  * defaults to the spec's.  A reply; the hello is sent first, without a

@@ -22,7 +22,8 @@ enum { FEW_FINALISTS = 10 };
  * least. */
 static const double least_share = 0.1;
 
-/* What starting a measure worker takes, beside setting the problem up. */
+/* What starting a measure worker takes, beside setting the problem up.  Where
+ * runs share one, it is not started anew (target/live.c). */
 static const double worker_s = 0.3;
 
 /* Fewer passes are held only when not even so many finalists fit. */
@@ -63,8 +64,11 @@ static double measurement_s(const struct shmt_tune *tune)
 
 static double restart_s(const struct shmt_tune *tune)
 {
+    const bool shared = tune->options->together > 1;
+
     return tune->target->operations->restart == NULL
-               ? 0 : worker_s + waits(tune) * tune->first_ms / 1000;
+               ? 0 : (shared ? 0 : worker_s) +
+                     waits(tune) * tune->first_ms / 1000;
 }
 
 static size_t most_finalists(const struct shmt_tune *tune)

@@ -15,11 +15,6 @@
 /* Of the memory of a device that the runs on it may need. */
 static const double memory_share = 0.8;
 
-/* Measure workers that start on a device at a time.  The driver sets one up
- * after the other: of twenty at once none is ready before all of them are, and
- * until then nothing is compiled. */
-enum { STARTING = 2 };
-
 size_t shmt_campaign_lanes(const struct shmt_campaign *campaign)
 {
     return campaign->device_count *
@@ -73,62 +68,6 @@ static size_t count_left(const struct shmt_dealer *dealer,
     return count;
 }
 
-/* Whether a device is in use, and, unless it is NULL, has the kernel. */
-static bool has_kernel(const struct shmt_dealer *dealer, size_t device,
-                       const struct shmt_campaign_kernel *kernel)
-{
-    const struct shmt_lane *const lanes =
-        &dealer->lanes[device * dealer->width];
-
-    for (size_t k = 0; k < dealer->width; k++)
-        if (lanes[k].state != SHMT_LANE_GONE &&
-            (kernel == NULL || lanes[k].open == kernel))
-            return true;
-    return false;
-}
-
-static size_t count_devices(const struct shmt_dealer *dealer, size_t model,
-                            const struct shmt_campaign_kernel *kernel)
-{
-    size_t count = 0;
-
-    for (size_t k = 0; k < dealer->all->device_count; k++)
-        count += dealer->all->models[k] == model &&
-                 has_kernel(dealer, k, kernel);
-    return count;
-}
-
-/* Whether a run begins or searches. */
-static bool is_searching(const struct shmt_lane *lane)
-{
-    return lane->state == SHMT_LANE_OPENING ||
-           (lane->state == SHMT_LANE_RUNNING &&
-            !shmt_tune_is_in_finals(lane->run));
-}
-
-/* Runs that do on devices of the model, */
-static size_t count_searching(const struct shmt_dealer *dealer, size_t model)
-{
-    size_t count = 0;
-
-    for (size_t k = 0; k < dealer->lane_count; k++)
-        count += shmt_lane_model(dealer, &dealer->lanes[k]) == model &&
-                 is_searching(&dealer->lanes[k]);
-    return count;
-}
-
-/* and on the device of a lane, beside it. */
-static size_t count_searching_beside(const struct shmt_dealer *dealer,
-                                     const struct shmt_lane *lane)
-{
-    const struct shmt_lane *const lanes = shmt_lane_first(dealer, lane);
-    size_t count = 0;
-
-    for (size_t k = 0; k < dealer->width; k++)
-        count += &lanes[k] != lane && is_searching(&lanes[k]);
-    return count;
-}
-
 /* The kernel of the next problem: the one the lane has, else one that its
  * device has, else one that no other has, else the first with a problem left.
  * NULL: nothing is left. */
@@ -147,9 +86,11 @@ choose_kernel(const struct shmt_dealer *dealer, const struct shmt_lane *lane)
         if (first == NULL)
             first = kernel;
         if (own == NULL &&
-            has_kernel(dealer, shmt_lane_number(dealer, lane), kernel))
+            shmt_dealer_has_kernel(dealer, shmt_lane_number(dealer, lane),
+                                   kernel))
             own = kernel;
-        if (untouched == NULL && count_devices(dealer, model, kernel) == 0)
+        if (untouched == NULL &&
+            shmt_dealer_count_devices(dealer, model, kernel) == 0)
             untouched = kernel;
     }
     return own != NULL ? own : untouched != NULL ? untouched : first;
@@ -169,19 +110,6 @@ static bool has_problem(const struct shmt_dealer *dealer,
     return false;
 }
 
-/* Whether another measure worker may start on the device of the lane. */
-static bool may_start(const struct shmt_dealer *dealer,
-                      const struct shmt_lane *lane)
-{
-    size_t starting = 0;
-
-    for (size_t k = 0; k < dealer->lane_count; k++)
-        starting += dealer->lanes[k].state == SHMT_LANE_OPENING &&
-                    shmt_lane_is_coming(&dealer->lanes[k]) &&
-                    shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]);
-    return starting < STARTING;
-}
-
 /* Whether the lane is the one of its device that takes the next problem. */
 static bool may_take(const struct shmt_dealer *dealer,
                      const struct shmt_lane *lane)
@@ -193,10 +121,11 @@ static bool may_take(const struct shmt_dealer *dealer,
         return false;
     if (dealer->width == 1)
         return true;
-    if (count_searching_beside(dealer, lane) >= dealer->all->together)
+    if (shmt_dealer_count_searching_beside(dealer, lane) >=
+        dealer->all->together)
         return false;
     kernel = choose_kernel(dealer, lane);
-    if (lane->open != kernel && !may_start(dealer, lane))
+    if (lane->open != kernel && !shmt_dealer_may_start(dealer, lane, kernel))
         return false;
     for (size_t k = 0; k < dealer->lane_count; k++)
         if (dealer->lanes[k].state == SHMT_LANE_FREE && lane->open != kernel &&
@@ -232,8 +161,8 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
     }
     task->part = weights > 0
                      ? kernel->weight * (double)task->left / weights : 1;
-    task->devices = count_devices(dealer, model, NULL);
-    task->together = (task->left + count_searching(dealer, model) +
+    task->devices = shmt_dealer_count_devices(dealer, model, NULL);
+    task->together = (task->left + shmt_dealer_count_searching(dealer, model) +
                       task->devices - 1) / task->devices;
     if (task->together > dealer->all->together)
         task->together = dealer->width > 1 ? dealer->all->together : 1;
@@ -333,7 +262,7 @@ static void note_failure(struct shmt_dealer *dealer, struct shmt_lane *lane,
 
     for (size_t k = 0; k < dealer->all->device_count; k++)
         others = others ||
-                 (has_kernel(dealer, k, NULL) &&
+                 (shmt_dealer_has_kernel(dealer, k, NULL) &&
                   dealer->all->models[k] != shmt_lane_model(dealer, lane));
     if (!more && why->status == SHMTUNE_NO_DEVICE && others)
         shmt_campaign_retire(dealer, lane);
@@ -365,7 +294,8 @@ static bool can_drop_out(const struct shmt_dealer *dealer,
     return (why->status == SHMTUNE_NO_DEVICE ||
             why->status == SHMTUNE_INTERNAL) &&
            (shmt_lane_is_used(dealer, lane, true) ||
-            count_devices(dealer, shmt_lane_model(dealer, lane), NULL) > 1);
+            shmt_dealer_count_devices(dealer, shmt_lane_model(dealer, lane),
+                                      NULL) > 1);
 }
 
 /* The device is used as far as its other lanes do. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dealer: the devices of a campaign and what they are doing, for campaign.c,
- * which deals problems to them, and help.c, where those without one measure for
- * the runs of others.
+ * which deals problems to them, dealer.c, which looks at all of them, and
+ * help.c, where those without one measure for the runs of others.
  */
 #ifndef SHMT_TUNE_DEALER_H
 #define SHMT_TUNE_DEALER_H
@@ -108,6 +108,27 @@ static inline bool shmt_lane_is_coming(const struct shmt_lane *lane)
 {
     return lane->task.target != NULL && !shmt_lane_is_ready(lane->task.target);
 }
+
+/* -- dealer.c ------------------------------------------------------------- */
+
+/* Whether a device is in use, and, unless it is NULL, has the kernel. */
+bool shmt_dealer_has_kernel(const struct shmt_dealer *dealer, size_t device,
+                            const struct shmt_campaign_kernel *kernel);
+/* The devices of a model that do. */
+size_t shmt_dealer_count_devices(const struct shmt_dealer *dealer,
+                                 size_t model,
+                                 const struct shmt_campaign_kernel *kernel);
+/* Runs that begin or search on devices of the model, */
+size_t shmt_dealer_count_searching(const struct shmt_dealer *dealer,
+                                   size_t model);
+/* and on the device of a lane, beside it. */
+size_t shmt_dealer_count_searching_beside(const struct shmt_dealer *dealer,
+                                          const struct shmt_lane *lane);
+/* Whether the lane may open the kernel: for one that its device has, no measure
+ * worker is started, or another lane waits for that already. */
+bool shmt_dealer_may_start(const struct shmt_dealer *dealer,
+                           const struct shmt_lane *lane,
+                           const struct shmt_campaign_kernel *kernel);
 
 /* -- campaign.c ----------------------------------------------------------- */
 

@@ -54,6 +54,15 @@ check "four sizes, sixty candidates each" all 'exits 0' \
     '[ "$(grep -c configuration several)" -eq 6 ]'
 check "one measures at a time" all '! grep -q overlap log' \
     '[ "$(grep -c "^measure" log)" -gt 240 ]'
+# The first process serves the four; what is left alone may start another.
+first=$(sed -n 's/^measure .* by \([0-9]*\).*/\1/p' log | head -n 1)
+check "one process measures all sizes" all \
+    '[ "$(grep "^measure.* by $first" log | grep -o "{n: [0-9]*" | sort -u |
+          wc -l)" -eq 4 ]' \
+    '[ "$(grep -c "^measure.* by $first" log)" -gt 200 ]'
+check "finals have a problem elsewhere, and who has ended is forgotten" all \
+    '[ "$(grep -c "^renew {n: " log)" -ge 3 ]' \
+    '[ "$(grep "^forget {n: " log | sort -u | wc -l)" -ge 3 ]'
 # What a size is told by another is no result of its own.
 own() {
     for journal in $(journals); do
@@ -166,17 +175,20 @@ run toy $sizes --budget 20 --output wide -q
 check "with memory for all of them they take turns" all 'exits 0' \
     '[ "$(turns)" -gt 8 ]'
 rm -f log
-# shellcheck disable=SC2086
-FAKE_WORKER_START=late FAKE_WORKER_BUSY_MS=20 run toy $sizes --size n=20000 \
-    --budget 40 --output late -q
-# starting: how many of the five measure workers did at a time, at most.
+for name in more most; do
+    sed "s/^name: .*/name: $name/" "$toy" >$name.yaml
+done
+FAKE_WORKER_START=late FAKE_WORKER_BUSY_MS=20 run toy ./cross.yaml \
+    ./many.yaml ./lone.yaml ./more.yaml ./most.yaml --budget 40 \
+    --output late -q
+# starting: how many of the six measure workers did at a time, at most.
 starting() {
-    awk '/^starts/ { all++; n++ } all > 5 { exit } /^ready/ { n-- }
+    awk '/^starts/ { all++; n++ } all > 6 { exit } /^ready/ { n-- }
          n > most { most = n } END { print most }' log
 }
-check "two of them start at a time, and the first goes on at once" all \
+check "two kernels start at a time, and the first goes on at once" all \
     'exits 0' '[ "$(starting)" -eq 2 ]' \
-    '[ "$(sed -n "/^measure/q;/^ready/p" log | wc -l)" -le 4 ]'
+    '[ "$(sed -n "/^measure/q;/^ready/p" log | wc -l)" -le 5 ]'
 rm -f log
 # shellcheck disable=SC2086
 FAKE_WORKER_MEMORY=1400000000 run toy $sizes --budget 20 --output narrow -q

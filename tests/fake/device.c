@@ -85,12 +85,22 @@ CUresult fake_DeviceTotalMem(size_t *out, CUdevice ordinal)
 
 /* A new context: what an earlier one suffered is forgotten, as if by a new
  * process. */
+/* A context that nobody has any more, or that is lost, is another one the next
+ * time. */
+static int retained;
+
 CUresult fake_DevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
 {
+    const bool anew = retained == 0 || fake.stuck != CUDA_SUCCESS;
+
     (void)ordinal;
     fake.stuck = CUDA_SUCCESS;
     FAKE_ENTER_DEVICE("DevicePrimaryCtxRetain");
-    fake_memory_forget();
+    if (anew) {
+        fake_memory_forget();
+        retained = 0;
+    }
+    retained++;
     *out = (CUcontext)(void *)&fake;
     return CUDA_SUCCESS;
 }
@@ -98,6 +108,8 @@ CUresult fake_DevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
 CUresult fake_DevicePrimaryCtxRelease(CUdevice ordinal)
 {
     (void)ordinal;
+    if (retained > 0)
+        retained--;
     return CUDA_SUCCESS;
 }
 

@@ -24,7 +24,7 @@
  * FAKE_WORKER_LOG=FILE       appends a line for each request it begins, and
  *                            the number of its device, where there are several;
  *                            "alone DEVICE" when it starts to see that alone;
- *                            "forget PROBLEM"
+ *                            "renew PROBLEM", "forget PROBLEM"
  * FAKE_WORKER_DEVICES=A,B    devices by name, with UUIDs; `--device` is a
  *                            number or the beginning of a UUID
  * FAKE_WORKER_FACTORS=1,1.5  what each takes longer
@@ -574,12 +574,12 @@ static enum shmtune_status take(const struct fake *fake,
     return SHMTUNE_OK;
 }
 
-static void log_forgotten(const struct fake *fake,
-                          const struct request *request)
+static void log_note(const struct fake *fake, const struct request *request)
 {
     struct shmt_text line = {0};
 
-    shmt_text_add(&line, "forget ");
+    shmt_text_add(&line, request->said.verb == SHMT_TARGET_RENEW ? "renew "
+                                                                 : "forget ");
     shmt_kernel_problem_write(fake->kernel, request->said.problem, &line);
     shmt_text_add(&line, "\n");
     log_word(shmt_text_string(&line));
@@ -598,8 +598,9 @@ static void serve(const struct fake *fake)
 
         if (take(fake, line, (size_t)n, &request, &refusal.error) ==
             SHMTUNE_OK) {
-            if (request.said.verb == SHMT_TARGET_FORGET)
-                log_forgotten(fake, &request);
+            if (request.said.verb == SHMT_TARGET_RENEW ||
+                request.said.verb == SHMT_TARGET_FORGET)
+                log_note(fake, &request);
             else
                 answer(fake, &request);
         } else {

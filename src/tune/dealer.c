@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dealer: what the devices of a campaign are doing; see dealer.h.
+ */
+#include "tune/dealer.h"
+
+/* Measure workers that start on a device at a time.  The driver sets one up
+ * after the other: of twenty at once none is ready before all of them are, and
+ * until then nothing is compiled. */
+enum { STARTING = 2 };
+
+bool shmt_dealer_has_kernel(const struct shmt_dealer *dealer, size_t device,
+                            const struct shmt_campaign_kernel *kernel)
+{
+    const struct shmt_lane *const lanes =
+        &dealer->lanes[device * dealer->width];
+
+    for (size_t k = 0; k < dealer->width; k++)
+        if (lanes[k].state != SHMT_LANE_GONE &&
+            (kernel == NULL || lanes[k].open == kernel))
+            return true;
+    return false;
+}
+
+size_t shmt_dealer_count_devices(const struct shmt_dealer *dealer,
+                                 size_t model,
+                                 const struct shmt_campaign_kernel *kernel)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < dealer->all->device_count; k++)
+        count += dealer->all->models[k] == model &&
+                 shmt_dealer_has_kernel(dealer, k, kernel);
+    return count;
+}
+
+/* Whether a run begins or searches. */
+static bool is_searching(const struct shmt_lane *lane)
+{
+    return lane->state == SHMT_LANE_OPENING ||
+           (lane->state == SHMT_LANE_RUNNING &&
+            !shmt_tune_is_in_finals(lane->run));
+}
+
+size_t shmt_dealer_count_searching(const struct shmt_dealer *dealer,
+                                   size_t model)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        count += shmt_lane_model(dealer, &dealer->lanes[k]) == model &&
+                 is_searching(&dealer->lanes[k]);
+    return count;
+}
+
+size_t shmt_dealer_count_searching_beside(const struct shmt_dealer *dealer,
+                                          const struct shmt_lane *lane)
+{
+    const struct shmt_lane *const lanes = shmt_lane_first(dealer, lane);
+    size_t count = 0;
+
+    for (size_t k = 0; k < dealer->width; k++)
+        count += &lanes[k] != lane && is_searching(&lanes[k]);
+    return count;
+}
+
+static bool is_coming(const struct shmt_lane *lane)
+{
+    return lane->state == SHMT_LANE_OPENING && shmt_lane_is_coming(lane);
+}
+
+bool shmt_dealer_may_start(const struct shmt_dealer *dealer,
+                           const struct shmt_lane *lane,
+                           const struct shmt_campaign_kernel *kernel)
+{
+    const struct shmt_lane *const lanes = shmt_lane_first(dealer, lane);
+    size_t starting = 0;
+
+    for (size_t k = 0; k < dealer->width; k++) {
+        size_t first = 0;
+
+        if (lanes[k].open == kernel && lanes[k].task.target != NULL)
+            return true;
+        if (!is_coming(&lanes[k]))
+            continue;
+        while (lanes[first].open != lanes[k].open || !is_coming(&lanes[first]))
+            first++;
+        starting += first == k;
+    }
+    return starting < STARTING;
+}
