@@ -35,7 +35,7 @@ PICTURES = {
         "--require 'registers <= 40' --metric occupancy "
         "--pareto time_us,shared_bytes",
     ),
-    "show": ("shmtune show {source}/tunings/reduce/"
+    "show": ("shmtune show {source}/tunings/scan/"
              "sm_90-nvidia-h100-80gb-hbm3.yaml",),
 }
 WIDTHS = (80, 120)
