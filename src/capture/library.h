@@ -388,7 +388,9 @@ struct shmt_capture_trial {
     const char *name;          /* NULL: it has not begun */
     atomic_int verdict;
     bool in_graph;             /* a launch went into one before the verdict */
-    size_t launched, read;
+    unsigned round, gains;     /* rounds before this one, and the groups of
+                                  launches that took less as tuned in them */
+    size_t launched, read;     /* of this round */
     bool running[SHMT_CAPTURE_TRIAL_LAUNCHES];     /* not read, if launched */
     struct shmt_capture_pair pairs[SHMT_CAPTURE_TRIAL_LAUNCHES];
     unsigned turns;            /* which launches are as tuned: see turns.c */
