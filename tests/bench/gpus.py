@@ -23,7 +23,6 @@ import json
 import math
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -54,28 +53,15 @@ class Run:
         if options.problem:
             kernel, _, size = options.problem.partition(" ")
             words = [kernel, "--size", size, "--budget", total]
-        command = ["taskset", "-c", cores,
-                   os.path.join(options.build, "shmtune"), "tune", *words,
-                   "--device", devices, "--no-resume", "--from", "none",
-                   "--json", "-q", "--output", self.folder]
         begun = time.time()
-        reply = subprocess.run(command, capture_output=True, text=True)
-        took = time.time() - begun
-        try:
-            sheet = json.loads(reply.stdout)
-        except ValueError:
-            sys.exit(f"{' '.join(command)}: exit {reply.returncode}: "
-                     f"{reply.stderr}")
-        results = sheet["results"]
-        for failure in sheet["failures"]:
-            print(f"{failure['kernel']} {failure['size']}: "
-                  f"{failure['error']}", flush=True)
+        results, took = tune(options, self.folder, *words, device=devices,
+                             under=("taskset", "-c", cores))
         if not results:
             sys.exit(f"{self.name}: nothing was tuned")
         count = len(devices.split(","))
         self.facts = {
-            "run": text, "command": " ".join(command), "begun": begun,
-            "took_s": took, "problems": len(results),
+            "run": text, "begun": begun, "took_s": took,
+            "problems": len(results),
             "tried": sum(one["tried"] for one in results),
             "busy": sum((one["gpu_busy"] or 0) * one["search_s"]
                         for one in results) / took / count}

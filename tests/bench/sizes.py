@@ -33,13 +33,14 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
 
 
-def tune(options, out, *words):
-    """The JSON of one command, and how long it took."""
+def tune(options, out, *words, device=None, under=()):
+    """The JSON of one command, behind `under`, and how long it took."""
     begun = time.monotonic()
     reply = subprocess.run(
-        [os.path.join(options.build, "shmtune"), "tune", *words, "--device",
-         options.device, "--no-resume", "--from", "none", "--json", "-q",
-         "--output", out], capture_output=True, text=True)
+        [*under, os.path.join(options.build, "shmtune"), "tune", *words,
+         "--device", device or options.device, "--no-resume", "--from",
+         "none", "--json", "-q", "--output", out], capture_output=True,
+        text=True)
     took = time.monotonic() - begun
     try:
         sheet = json.loads(reply.stdout)
