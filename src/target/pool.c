@@ -268,6 +268,8 @@ void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
 
 /* -- what workers say ----------------------------------------------------- */
 
+/* A measurement that was cancelled says nothing of the problem that its client
+ * may have by now. */
 static enum shmtune_status on_reply(struct shmt_pool_worker *worker,
                                     struct shmt_error *err)
 {
@@ -275,7 +277,8 @@ static enum shmtune_status on_reply(struct shmt_pool_worker *worker,
 
     worker->job = NULL;
     worker->since_s = shmt_clock_s();
-    if (worker->served == NULL) {
+    if (worker->served == NULL ||
+        (job->cancelled && job->verb == SHMT_TARGET_MEASURE)) {
         shmt_target_job_free(job);
         return SHMTUNE_OK;
     }

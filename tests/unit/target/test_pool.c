@@ -11,6 +11,7 @@
 static struct shmt_kernel *toy, *faults;
 static struct shmt_live_pool *pool;
 static struct shmt_error err;
+static double measure_s;   /* 0: as usual */
 
 static const char *worker_path(void)
 {
@@ -27,7 +28,7 @@ static struct shmt_target *start(const struct shmt_kernel *kernel,
 {
     const struct shmt_live_options options = {
         .pool = pool, .worker = worker_path(), .device = device,
-        .data_seed = 1, .start_s = 5};
+        .data_seed = 1, .start_s = 5, .measure_s = measure_s};
     struct shmt_target *target = NULL;
 
     if (shmt_live_start(kernel, &options, &target, &err) != SHMTUNE_OK) {
@@ -233,6 +234,66 @@ static void two_on_one_gpu(void)
     shmt_live_pool_close(pool);
 }
 
+/* Workers that say in the log when they are ready, and take so long for each
+ * request. */
+static void start_two(const char *busy_ms, struct shmt_target **a,
+                      struct shmt_target **b)
+{
+    CHECK_INT(shmt_live_pool_open(1, NULL, &pool, &err), SHMTUNE_OK);
+    unlink(fixture_path("log"));
+    setenv("FAKE_WORKER_BUSY_MS", busy_ms, 1);
+    setenv("FAKE_WORKER_LOG", fixture_path("log"), 1);
+    setenv("FAKE_WORKER_START", "late", 1);
+    *a = start(toy, "0");
+    *b = start(toy, "0");
+    await_ready(*a);
+    await_ready(*b);
+    ask(*a, 0);
+    ask(*b, 0);
+}
+
+static void end_two(struct shmt_target *a, struct shmt_target *b)
+{
+    a->operations->close(a);
+    if (b != NULL)
+        b->operations->close(b);
+    shmt_live_pool_close(pool);
+    unsetenv("FAKE_WORKER_BUSY_MS");
+    unsetenv("FAKE_WORKER_LOG");
+    unsetenv("FAKE_WORKER_START");
+}
+
+static void expect_good(struct shmt_target *target, uint64_t tag)
+{
+    struct shmt_target_reply reply = {0};
+    bool got = false;
+
+    CHECK_INT(target->operations->wait(target, 20, &got, &reply, &err),
+              SHMTUNE_OK);
+    CHECK(got && reply.target == target && reply.tag == tag);
+    CHECK_INT(reply.result.verdict, SHMT_VERDICT_OK);
+    CHECK_TEXT(reply.result.reason, "");
+}
+
+/* What is cancelled and ends later all the same takes nothing from the time in
+ * which the next problem is set up. */
+static void a_cancelled_one_is_of_its_problem(void)
+{
+    struct shmt_target *a, *b;
+
+    measure_s = 0.4;
+    start_two("600", &a, &b);
+    measure(a, 1, 1);
+    a->operations->cancel(a);
+    ask(a, 0);
+    measure(a, 2, 1);
+    expect_good(a, 2);
+    CHECK_INT(count_in_log("ready"), 1);
+    CHECK_INT(count_in_log("measure"), 2);
+    end_two(a, b);
+    measure_s = 0;
+}
+
 /* A device that is not there fails its own target alone. */
 static void a_failure_is_its_own(void)
 {
@@ -290,6 +351,7 @@ int main(void)
     CHECK_RUN(compilers_are_shared);
     CHECK_RUN(the_others_go_on);
     CHECK_RUN(two_on_one_gpu);
+    CHECK_RUN(a_cancelled_one_is_of_its_problem);
     CHECK_RUN(a_failure_is_its_own);
     CHECK_RUN(devices_are_listed);
     shmt_kernel_free(toy);
