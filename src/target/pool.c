@@ -223,6 +223,14 @@ static bool is_shared(const struct shmt_pool_worker *worker)
            worker->client->measurer->users > 1;
 }
 
+/* A new one comes in the place of a worker, for whose job nobody waits. */
+static void replace(struct shmt_pool_worker *worker)
+{
+    shmt_supervisor_restart(&worker->supervisor);
+    shmt_target_job_free(worker->job);
+    worker->job = NULL;
+}
+
 /* -- clients that leave --------------------------------------------------- */
 
 /* A client beside this one that compiles by the same command. */
@@ -431,8 +439,9 @@ bool shmt_pool_restart(struct shmt_pool_client *client)
 
     if (one == NULL || is_shared(&one->worker))
         return one == NULL;
-    if (one->worker.supervisor.state == SHMT_SUPERVISOR_IDLE)
-        shmt_supervisor_restart(&one->worker.supervisor);
+    if (one->worker.supervisor.state == SHMT_SUPERVISOR_IDLE ||
+        (one->worker.job != NULL && one->worker.job->cancelled))
+        replace(&one->worker);
     return true;
 }
 
@@ -552,8 +561,6 @@ void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
         if (worker->job == NULL || worker->served != client ||
             is_shared(worker))
             continue;
-        shmt_supervisor_restart(&worker->supervisor);
-        shmt_target_job_free(worker->job);
-        worker->job = NULL;
+        replace(worker);
     }
 }

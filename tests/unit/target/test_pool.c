@@ -294,6 +294,24 @@ static void a_cancelled_one_is_of_its_problem(void)
     measure_s = 0;
 }
 
+/* Who is left alone with a worker that is busy for nobody has a new one when it
+ * asks for that. */
+static void the_last_one_has_a_new_worker(void)
+{
+    struct shmt_target *a, *b;
+
+    start_two("300", &a, &b);
+    measure(b, 1, 1);
+    b->operations->cancel(b);
+    b->operations->close(b);
+    a->operations->restart(a);
+    measure(a, 2, 1);
+    expect_good(a, 2);
+    CHECK_INT(count_in_log("ready"), 2);
+    CHECK_INT(count_in_log("renew"), 0);
+    end_two(a, NULL);
+}
+
 /* A device that is not there fails its own target alone. */
 static void a_failure_is_its_own(void)
 {
@@ -352,6 +370,7 @@ int main(void)
     CHECK_RUN(the_others_go_on);
     CHECK_RUN(two_on_one_gpu);
     CHECK_RUN(a_cancelled_one_is_of_its_problem);
+    CHECK_RUN(the_last_one_has_a_new_worker);
     CHECK_RUN(a_failure_is_its_own);
     CHECK_RUN(devices_are_listed);
     shmt_kernel_free(toy);
