@@ -144,8 +144,24 @@ static enum shmtune_status measure(struct shmt_bench_group *group,
                                    struct shmt_bench_note *note,
                                    struct shmt_error *err)
 {
-    return shmt_bench_measure(group->members[0].bench, request, result, note,
-                              err);
+    const enum shmtune_status status = find(group, request->problem, err);
+
+    return status == SHMTUNE_OK
+               ? shmt_bench_measure(group->members[0].bench, request, result,
+                                    note, err) : status;
+}
+
+/* Frees what the problem had elsewhere before; false: there is no such. */
+static bool close_stale(struct shmt_bench_group *group,
+                        const int64_t *problem)
+{
+    const size_t stale = find_member(group, problem, true);
+
+    if (group->count < 2 || stale == group->count ||
+        shmt_bench_group_lost(group))
+        return false;
+    close_at(group, stale);
+    return true;
 }
 
 enum shmtune_status
@@ -154,21 +170,22 @@ shmt_bench_group_measure(struct shmt_bench_group *group,
                          struct shmt_result *result,
                          struct shmt_bench_note *note, struct shmt_error *err)
 {
-    enum shmtune_status status = find(group, request->problem, err);
-    size_t stale;
+    enum shmtune_status status = measure(group, request, result, note, err);
+    const bool full = status == SHMTUNE_NO_MEMORY ||
+                      (status == SHMTUNE_OK &&
+                       result->verdict == SHMT_VERDICT_OUT_OF_MEMORY);
 
-    if (status == SHMTUNE_OK)
+    /* What lacks may be what it had before, which it does not need any more, or
+     * what the others hold, which have to be prepared again then. */
+    if (close_stale(group, request->problem) && full)
         status = measure(group, request, result, note, err);
     if (status == SHMTUNE_NO_MEMORY && group->count > 1) {
-        /* What the others hold may be what lacks. */
         while (group->count > 1)
             close_last(group);
-        group->members[0].stale = false;
+        if (!is_for(&group->members[0], request->problem))
+            shmt_bench_problem_free(group->members[0].bench);
         status = measure(group, request, result, note, err);
     }
-    if (!shmt_bench_group_lost(group) &&
-        (stale = find_member(group, request->problem, true)) < group->count)
-        close_at(group, stale);
     return status;
 }
 

@@ -31,8 +31,9 @@ static void open_group(void)
               SHMTUNE_OK);
 }
 
-static enum shmtune_status measure(const int64_t *problem,
-                                   enum fake_fault fault)
+static enum shmtune_status measure_with(const int64_t *problem,
+                                        enum fake_fault fault,
+                                        const char *scratch)
 {
     shmt_config config[SHMT_SPACE_PARAMETERS];
     const struct shmt_bench_request request = {
@@ -41,9 +42,15 @@ static enum shmtune_status measure(const int64_t *problem,
     char text[16];
 
     snprintf(text, sizeof text, "%d", (int)fault);
-    fixture_choice(kernel, config, "FAULT", text, NULL);
+    fixture_choice(kernel, config, "FAULT", text, "SCRATCH", scratch, NULL);
     memset(&result, 0, sizeof result);
     return shmt_bench_group_measure(group, &request, &result, &note, &err);
+}
+
+static enum shmtune_status measure(const int64_t *problem,
+                                   enum fake_fault fault)
+{
+    return measure_with(problem, fault, "1");
 }
 
 static void expect_good(const int64_t *problem)
@@ -116,27 +123,59 @@ static void a_problem_is_renewed(void)
     CHECK_INT(free_bytes(), all);
 }
 
-/* A problem is prepared anew beside what it was: where both do not fit, what
- * others hold is freed, and they are prepared again. */
+static void limit_memory(size_t bytes)
+{
+    char memory[32];
+
+    snprintf(memory, sizeof memory, "%zu", bytes);
+    CHECK_INT(setenv("FAKE_CUDA_MEMORY", memory, 1), 0);
+}
+
+/* A problem is prepared anew beside what it was: where both do not fit, that is
+ * freed, and then what others hold, which are prepared again. */
 static void memory_of_others_is_taken(void)
 {
     const size_t total = (size_t)1 << 30;
-    char memory[32];
+    size_t before, other, each;
+
+    open_group();
+    expect_good(small);
+    before = free_bytes();
+    other = total - before;
+    expect_good(large);
+    each = before - free_bytes();
+    CHECK(2 * each - 4096 > total - free_bytes());
+    limit_memory(2 * each - 4096);
+    shmt_bench_group_renew(group, large);
+    expect_good(large);
+    CHECK_INT(free_bytes(), each - 4096 - other);
+    shmt_bench_group_forget(group, large);
+    limit_memory(each + other - 4096);
+    expect_good(large);
+    CHECK_INT(free_bytes(), other - 4096);     /* the large one is alone */
+    expect_good(small);
+    expect_good(large);
+    CHECK_INT(unsetenv("FAKE_CUDA_MEMORY"), 0);
+}
+
+/* What a problem had elsewhere takes no memory from its candidates. */
+static void a_renewed_one_has_its_workspace(void)
+{
+    const size_t total = (size_t)1 << 30;
     size_t before, each;
 
     open_group();
     expect_good(small);
     before = free_bytes();
-    expect_good(large);
+    CHECK_INT(measure_with(large, FAULT_NONE, "1000"), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     each = before - free_bytes();
-    snprintf(memory, sizeof memory, "%zu", 2 * each - 4096);
-    CHECK(2 * each - 4096 > total - free_bytes());
-    CHECK_INT(setenv("FAKE_CUDA_MEMORY", memory, 1), 0);
+    limit_memory(total - free_bytes() + each - 256);
     shmt_bench_group_renew(group, large);
-    expect_good(large);
-    CHECK_INT(free_bytes(), each - 4096);      /* the large one is alone */
-    expect_good(small);
-    expect_good(large);
+    CHECK_INT(measure_with(large, FAULT_NONE, "1000"), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_TEXT(result.reason, "");
+    CHECK_INT(free_bytes(), each - 256);
     CHECK_INT(unsetenv("FAKE_CUDA_MEMORY"), 0);
 }
 
@@ -156,6 +195,7 @@ static void a_lost_context_is_that_of_all(void)
     X(a_problem_is_forgotten)                                                \
     X(a_problem_is_renewed)                                                  \
     X(memory_of_others_is_taken)                                             \
+    X(a_renewed_one_has_its_workspace)                                       \
     X(a_lost_context_is_that_of_all)
 
 int main(void)
