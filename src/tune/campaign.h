@@ -16,8 +16,8 @@
 #include "tune/run.h"
 
 /* Most runs that search on one device at a time: most kernels have all of
- * their sizes open together then.  Each has a measure worker, which takes some
- * 500 MB of the device's memory besides its buffers. */
+ * their sizes open together then.  Those of a kernel share a measure worker,
+ * which takes some 500 MB of the device's memory besides the buffers. */
 enum { SHMT_CAMPAIGN_TOGETHER = 20 };
 
 /* The problems of a kernel, on the devices of one model. */

@@ -110,7 +110,8 @@ bool shmt_sizes_are_busy(const struct shmt_sizes *sizes)
     return false;
 }
 
-/* What CUDA takes for a process. */
+/* What CUDA takes for a process, counted for each run: they may be of as many
+ * kernels. */
 static const double process_bytes = 6e8;
 
 /* Buffers of an argument: what is given or computed, what is expected, and what
