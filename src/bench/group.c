@@ -33,11 +33,6 @@ static size_t most_of(const struct shmt_kernel *kernel)
     return MOST;
 }
 
-static void close_last(struct shmt_bench_group *group)
-{
-    shmt_bench_close(group->members[--group->count].bench);
-}
-
 static void close_at(struct shmt_bench_group *group, size_t k)
 {
     shmt_bench_close(group->members[k].bench);
@@ -128,7 +123,7 @@ void shmt_bench_group_close(struct shmt_bench_group *group)
     if (group == NULL)
         return;
     while (group->count > 0)
-        close_last(group);
+        close_at(group, group->count - 1);
     free(group);
 }
 
@@ -181,7 +176,7 @@ shmt_bench_group_measure(struct shmt_bench_group *group,
         status = measure(group, request, result, note, err);
     if (status == SHMTUNE_NO_MEMORY && group->count > 1) {
         while (group->count > 1)
-            close_last(group);
+            close_at(group, group->count - 1);
         if (!is_for(&group->members[0], request->problem))
             shmt_bench_problem_free(group->members[0].bench);
         status = measure(group, request, result, note, err);

@@ -109,31 +109,45 @@ static enum shmtune_status experiment(struct shmt_draft *draft,
     return status;
 }
 
-static struct shmt_live_rerun request_of(const char *images)
+/* A launch to be made again, and what comes of it. */
+struct again {
+    struct shmt_kernel *kernel;         /* the caller frees it */
+    struct shmt_live_rerun request;
+    struct shmt_live_reran *reran;
+};
+
+/* That of a spec in the folder. */
+static enum shmtune_status read_launch(const struct shmt_draft *draft,
+                                       const char *folder, const char *name,
+                                       const char *images, struct again *out,
+                                       struct shmt_error *err)
 {
-    return (struct shmt_live_rerun){
-        .program = getenv("SHMTUNE_WORKER"),   /* for tests */
-        .device = "0", .images = images, .stop = &shmt_command_stopped};
+    const char *path = shmt_path_join(draft->arena, folder, name);
+    enum shmtune_status status;
+
+    *out = (struct again){
+        .request = {.program = getenv("SHMTUNE_WORKER"),   /* for tests */
+                    .device = "0", .images = images,
+                    .stop = &shmt_command_stopped},
+        .reran = shmt_arena_alloc(draft->arena, 1, sizeof *out->reran)};
+    if (path == NULL || out->reran == NULL)
+        return shmt_error_memory(err);
+    status = shmt_kernel_read(path, &out->kernel, err);
+    out->request.kernel = out->kernel;
+    return status;
 }
 
 enum shmtune_status shmt_draft_rerun(struct shmt_draft *draft,
                                      const char *folder, const char *images,
                                      struct shmt_error *err)
 {
-    const char *path = shmt_path_join(draft->arena, folder, "kernel.yaml");
-    struct shmt_live_reran *reran =
-        shmt_arena_alloc(draft->arena, 1, sizeof *reran);
-    struct shmt_live_rerun request = request_of(images);
-    struct shmt_kernel *kernel = NULL;
-    enum shmtune_status status;
+    struct again again;
+    enum shmtune_status status =
+        read_launch(draft, folder, "kernel.yaml", images, &again, err);
 
-    if (path == NULL || reran == NULL)
-        return shmt_error_memory(err);
-    status = shmt_kernel_read(path, &kernel, err);
-    request.kernel = kernel;
     if (status == SHMTUNE_OK)
-        status = experiment(draft, &request, reran, err);
-    shmt_kernel_free(kernel);
+        status = experiment(draft, &again.request, again.reran, err);
+    shmt_kernel_free(again.kernel);
     return status;
 }
 
@@ -199,29 +213,21 @@ enum shmtune_status shmt_draft_try(struct shmt_draft *draft,
                                    const char *folder, const char *images,
                                    bool *right, struct shmt_error *err)
 {
-    const char *path = shmt_path_join(draft->arena, folder, SHMT_DRAFT_TRIAL);
-    struct shmt_live_reran *reran =
-        shmt_arena_alloc(draft->arena, 1, sizeof *reran);
-    struct shmt_live_rerun request = request_of(images);
-    struct shmt_kernel *kernel = NULL;
-    enum shmtune_status status;
+    struct again again;
+    enum shmtune_status status =
+        read_launch(draft, folder, SHMT_DRAFT_TRIAL, images, &again, err);
 
-    *right = false;
-    if (path == NULL || reran == NULL)
-        return shmt_error_memory(err);
-    status = shmt_kernel_read(path, &kernel, NULL);
-    request.kernel = kernel;
     if (status == SHMTUNE_OK)
-        status = shmt_live_rerun(&request, NULL, reran, err);
-    *right = status == SHMTUNE_OK && reran->ran;
-    for (size_t k = 0; *right && k < reran->found.count; k++) {
-        const struct shmt_rerun_buffer *found = &reran->found.buffers[k];
+        status = shmt_live_rerun(&again.request, NULL, again.reran, err);
+    *right = status == SHMTUNE_OK && again.reran->ran;
+    for (size_t k = 0; *right && k < again.reran->found.count; k++) {
+        const struct shmt_rerun_buffer *found = &again.reran->found.buffers[k];
         const struct shmt_draft_memory *memory =
-            memory_of(draft, kernel, found->argument);
+            memory_of(draft, again.kernel, found->argument);
 
         *right = memory == NULL || is_right(memory, found);
     }
-    shmt_kernel_free(kernel);
+    shmt_kernel_free(again.kernel);
     /* What is no spec with this number is as one that does not run. */
     return status == SHMTUNE_INVALID_FILE ? SHMTUNE_OK : status;
 }

@@ -35,7 +35,6 @@ void shmt_pool_take_stock(struct shmt_pool *pool)
     }
 }
 
-/* The share of a command. */
 size_t shmt_pool_fair(const struct shmt_pool *pool)
 {
     const size_t share =
@@ -44,7 +43,6 @@ size_t shmt_pool_fair(const struct shmt_pool *pool)
     return share > 0 ? share : 1;
 }
 
-/* How many workers run the command of a client. */
 size_t shmt_pool_bound_to(const struct shmt_pool_client *client)
 {
     return client->command == NULL ? 0 : client->command->bound;
@@ -264,11 +262,10 @@ find_measurement(const struct shmt_pool *pool)
     return found;
 }
 
-bool shmt_pool_is_any_short(struct shmt_pool *pool)
+bool shmt_pool_is_any_short(const struct shmt_pool *pool)
 {
     const struct shmt_pool_client *client = pool->clients;
 
-    shmt_pool_take_stock(pool);
     while (client != NULL && !is_short(client))
         client = client->next;
     return client != NULL && pool->client_count > 1;

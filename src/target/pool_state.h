@@ -47,8 +47,8 @@ void shmt_pool_bind(struct shmt_pool_worker *worker,
 
 /* -- deal.c --------------------------------------------------------------- */
 
-/* Counts what each command has; the three after it are true until a worker
- * goes to another command. */
+/* Counts what each command has, as shmt_pool_assign does; the three after it
+ * are true until a worker goes to another command. */
 void shmt_pool_take_stock(struct shmt_pool *pool);
 /* How many compile workers are the share of a command, and run that of a
  * client. */
@@ -56,7 +56,7 @@ size_t shmt_pool_fair(const struct shmt_pool *pool);
 size_t shmt_pool_bound_to(const struct shmt_pool_client *client);
 /* A compile worker may go over to one that is short, though nothing comes of
  * any worker. */
-bool shmt_pool_is_any_short(struct shmt_pool *pool);
+bool shmt_pool_is_any_short(const struct shmt_pool *pool);
 /* A GPU on which there is nothing to measure is given back. */
 void shmt_pool_give_back_turns(const struct shmt_pool *pool,
                                double *patience_s);
