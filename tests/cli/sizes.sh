@@ -138,7 +138,7 @@ sed -e 's/^name: .*/name: many/' \
     "$toy" >many.yaml
 sed -e 's/^name: .*/name: lone/' -e '/^- {n: 65536, m: 3}/d' "$toy" >lone.yaml
 rm -rf tunings log
-FAKE_WORKER_BUSY_MS=20 run ./many.yaml ./lone.yaml --total 4s -j 4
+FAKE_WORKER_BUSY_MS=20 run ./many.yaml ./lone.yaml --total 6s -j 4
 tried() { grep -c '{config' tunings/"$1"/*."$2".journal; }
 check "a kernel of one size has its share beside one of four" all 'exits 0' \
     '[ "$(tried lone 4096x1)" -gt 10 ]' '[ "$(tried many 8192x1)" -gt 5 ]'
