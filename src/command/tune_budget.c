@@ -17,6 +17,9 @@
 static const char usual_budget[] = "15s";
 static const double usual_total_s = 540;
 
+/* Of the usual budget, as much again for what compiles or runs slowly. */
+static const double more_share = 3;
+
 /* Less than this is no time for a problem. */
 static const double least_s = 0.1;
 
@@ -152,6 +155,12 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
     return SHMTUNE_OK;
 }
 
+double shmt_command_budget_more(const struct shmt_command_budget *budget)
+{
+    return budget->usual && isinf(budget->total_s)
+               ? more_share * budget->seconds : 0;
+}
+
 bool shmt_command_budget_is_short(const struct shmt_command_budget *budget,
                                   const struct shmt_command_share *share)
 {
@@ -184,6 +193,11 @@ void shmt_command_budget_tell(const struct shmt_command_budget *budget,
         shmt_text_add(text, isfinite(all_s) ? " and " : "");
         add_time(text, budget->seconds);
         shmt_text_add(text, " each (--budget)");
+    }
+    if (shmt_command_budget_more(budget) > 0) {
+        shmt_text_add(text, ", up to ");
+        add_time(text, budget->seconds + shmt_command_budget_more(budget));
+        shmt_text_add(text, " where few candidates were tried by then");
     }
     if (isfinite(all_s) || isfinite(budget->seconds))
         return;

@@ -60,12 +60,16 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
                          const struct shmt_command_share *share,
                          double *seconds, struct shmt_error *err);
 
+/* What a problem may take beside that where few candidates were tried by then:
+ * no user who gave a time has it taken longer. */
+double shmt_command_budget_more(const struct shmt_command_budget *budget);
+
 /* Whether a problem that needs less leaves time that others can use. */
 bool shmt_command_budget_is_short(const struct shmt_command_budget *budget,
                                   const struct shmt_command_share *share);
 
 /* "at most 9 min in all (--total) and 15 s each (--budget)"; 0 problems: it is
- * not known how many there are. */
+ * not known how many there are.  What is usual may have more added. */
 void shmt_command_budget_tell(const struct shmt_command_budget *budget,
                               struct shmt_text *text);
 

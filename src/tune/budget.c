@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * budget: makes a run end on time.  Says how much of the budget is kept for the
- * finals, when the search has to end for them, and how many finalists and
- * passes fit into what is left.  Called by run.c, pipeline.c and finals.c.
+ * finals, when the search has to end for them, whether it may go on instead,
+ * and how many finalists and passes fit into what is left.  Called by run.c,
+ * pipeline.c and finals.c.
  */
 #include <math.h>
 
@@ -96,6 +97,11 @@ void shmt_tune_expect_finalists(struct shmt_tune *tune)
         tune->finalists = most_finalists(tune);
 }
 
+double shmt_tune_budget_s(const struct shmt_tune *tune)
+{
+    return tune->options->budget_s + tune->more_s;
+}
+
 /* Seconds that the finals want, and may have. */
 static double reserve_s(const struct shmt_tune *tune)
 {
@@ -105,20 +111,43 @@ static double reserve_s(const struct shmt_tune *tune)
         SHMT_TUNE_FINALS_PASSES * (double)tune->finalists *
             measurement_s(tune) + (double)restarts * restart_s(tune);
 
-    return fmin(wanted, finals_share * tune->options->budget_s);
+    return fmin(wanted, finals_share * shmt_tune_budget_s(tune));
 }
 
 double shmt_tune_search_end(const struct shmt_tune *tune)
 {
-    return isfinite(tune->options->budget_s)
-               ? tune->options->budget_s - reserve_s(tune) : INFINITY;
+    const double budget_s = shmt_tune_budget_s(tune);
+
+    return isfinite(budget_s) ? budget_s - reserve_s(tune) : INFINITY;
+}
+
+/* A quarter at a time, so that it ends soon after there are enough. */
+void shmt_tune_go_on(struct shmt_tune *tune)
+{
+    const double most_s = tune->options->more_s, before_s = tune->more_s;
+    const uint64_t all = tune->outcome->header.space_count;
+    const uint64_t enough = all < SHMT_TUNE_FEW ? all : SHMT_TUNE_FEW;
+
+    while (tune->outcome->tried < enough && tune->more_s < most_s &&
+           shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune))
+        tune->more_s = fmin(most_s, tune->more_s +
+                                        shmt_tune_budget_s(tune) / 4);
+    if (before_s > 0 || tune->more_s <= before_s)
+        return;
+    shmt_tune_notice(tune, "%s, %s: only %llu of %llu candidates in %.3g s: "
+                     "the search goes on to %llu, or %.3g s; --budget sets "
+                     "another end", tune->target->kernel->name, tune->size,
+                     (unsigned long long)tune->outcome->tried,
+                     (unsigned long long)all, shmt_tune_elapsed(tune),
+                     (unsigned long long)enough,
+                     tune->options->budget_s + most_s);
 }
 
 /* A run that resumes one which had spent its budget has its finals all the
  * same. */
 double shmt_tune_finals_end(const struct shmt_tune *tune)
 {
-    const double budget_s = tune->options->budget_s;
+    const double budget_s = shmt_tune_budget_s(tune);
     const double share_s = finals_share * budget_s;
 
     return tune->earlier_s > budget_s - share_s

@@ -544,7 +544,7 @@ static void begin_end(struct shmt_tune *tune)
     const double search_end = shmt_tune_search_end(tune);
 
     tune->ending = true;
-    tune->end_s = search_end + (tune->options->budget_s - search_end) / 2;
+    tune->end_s = search_end + (shmt_tune_budget_s(tune) - search_end) / 2;
 }
 
 enum shmtune_status shmt_tune_feed(struct shmt_tune *tune, bool *over,
@@ -554,6 +554,8 @@ enum shmtune_status shmt_tune_feed(struct shmt_tune *tune, bool *over,
     double until_s = INFINITY;
 
     if (!tune->ending) {
+        if (tune->on_time)
+            shmt_tune_go_on(tune);
         /* Give the device work first, so that it is busy while the strategy
          * computes. */
         status = measure_ready(tune, err);

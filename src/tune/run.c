@@ -47,7 +47,7 @@ void shmt_tune_report(const struct shmt_tune *tune, const char *phase,
         .done = done,
         .total = total,
         .elapsed_s = shmt_tune_elapsed(tune),
-        .budget_s = tune->options->budget_s,
+        .budget_s = shmt_tune_budget_s(tune),
         .best_us = tune->outcome->best_us,
         .default_us = tune->outcome->default_us,
         .verdicts = tune->outcome->verdicts,
@@ -668,7 +668,7 @@ enum shmtune_status shmt_tune_advance(struct shmt_tune *tune, bool *done,
 
 double shmt_tune_left_s(const struct shmt_tune *tune)
 {
-    return tune->options->budget_s - shmt_tune_elapsed(tune);
+    return shmt_tune_budget_s(tune) - shmt_tune_elapsed(tune);
 }
 
 void shmt_tune_leave_out(struct shmt_tune *tune, double seconds)

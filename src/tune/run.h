@@ -44,11 +44,18 @@ struct shmt_tune_observer {
 
 struct shmt_sizes;
 
+/* Of so many candidates a search that learns has made something, whatever the
+ * kernel. */
+enum { SHMT_TUNE_FEW = 64 };
+
 struct shmt_tune_options {
     const char *strategy;        /* NULL: shmt_strategy_default */
     uint64_t seed;               /* of the strategy and of the finals */
     double budget_s;             /* of the target's clock, from the run's begin
                                     to the end of its finals; INFINITY */
+    double more_s;               /* beside it, at most so long a search goes on
+                                    that has tried fewer than SHMT_TUNE_FEW
+                                    candidates by its end */
     double spare_s;              /* beside it, at most so long programs may
                                     take to say what is right; what they take
                                     beyond is the run's, and where the default

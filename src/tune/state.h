@@ -124,6 +124,7 @@ struct shmt_tune {
     double began_s;                        /* on the target's clock */
     double left_out_s;                     /* of programs that say what is
                                               right; not in what elapsed */
+    double more_s;                         /* of options->more_s, so far */
     double earlier_s;                      /* seconds spent by the runs that
                                               this one resumes */
     struct shmt_tune_finals *finals;       /* of finals.c; NULL before them */
@@ -210,6 +211,9 @@ void shmt_tune_expect_finalists(struct shmt_tune *tune);
 
 /* At how many elapsed seconds the search has to end, so that there is
  * time for the finals, and when those have to; INFINITY: any time. */
+double shmt_tune_budget_s(const struct shmt_tune *tune);
+/* Past the search's end with few candidates: the search goes on. */
+void shmt_tune_go_on(struct shmt_tune *tune);
 double shmt_tune_search_end(const struct shmt_tune *tune);
 double shmt_tune_finals_end(const struct shmt_tune *tune);
 

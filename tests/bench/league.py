@@ -53,7 +53,7 @@ KNOWN = 8           # of the best of the long run that are judged
 FAR = 1.5           # times a run's own best: what cannot be within 5 % of any
 JUDGE_S = 45        # kept for the one clock
 TUNERS = ("shmtune", "kernel-tuner")
-BUDGET_S = 15       # shmtune's own
+USUAL_S = 60        # at most, of shmtune's own budget
 FIELDS = ("tuner", "kernel", "planted", "seed", "seconds", "loss", "wrong",
           "tried", "took_s", "cut_s")
 
@@ -104,8 +104,9 @@ def run_shmtune(options, kernel, seed, budget, device, raw):
     reply = subprocess.run(
         [os.path.join(options.build, "shmtune"), "tune", kernel.path,
          "--device", device, "--size", kernel.size_option(), "--from", "none",
-         "--no-resume", "--seed", str(seed), "--budget", f"{budget}s",
-         "--json", "-q", "-o", out], capture_output=True, text=True,
+         "--no-resume", "--seed", str(seed), "--json", "-q", "-o", out]
+        + (["--budget", f"{budget}s"] if budget else []),
+        capture_output=True, text=True,
         env={**os.environ, "XDG_CACHE_HOME": os.path.join(out, "cache")})
     took = time.monotonic() - begun
     if reply.returncode != 0:
@@ -255,7 +256,7 @@ def jobs_of(options, kernels):
                                           device, path[:-5])
 
     def own(kernel, seed, path):
-        return lambda device: run_shmtune(options, kernel, seed, BUDGET_S,
+        return lambda device: run_shmtune(options, kernel, seed, None,
                                           device, path[:-5])
 
     def other(kernel, seed, path):
@@ -267,7 +268,7 @@ def jobs_of(options, kernels):
         yield options.best + 5, path, known(kernel, path)
     for seed in range(1, options.seeds + 1):
         for kernel in kernels:
-            for tuner, most, make in (("shmtune", BUDGET_S + 5, own),
+            for tuner, most, make in (("shmtune", USUAL_S + 5, own),
                                       ("kernel-tuner", options.cut + 30,
                                        other)):
                 path = path_of(options, tuner, kernel.name, seed)

@@ -69,6 +69,41 @@ FAKE_WORKER_BUSY_MS=250 run toy --size n=4096 --budget 0.3s --output short
 check "a budget that is too short says so" all 'exits 0' \
     'err_has "n=4096 m=1: the budget is too short for more than the default"'
 
+# -- what compiles slowly -----------------------------------------------------
+run toy --size n=4096 --strategy exhaustive --record rec --output rec -q
+# slowly MS: a recording of what takes so long to compile
+slowly() {
+    zcat rec/toy/*.journal.gz |
+        sed "s/compile_ms: [0-9.]*/compile_ms: $1/" | gzip >slow.journal.gz
+}
+# between LEAST KEY MOST: the tuning's number
+between() {
+    number=$(sed -n "s/^  $2: \([0-9]*\).*/\1/p" slow/toy/*.yaml)
+    [ "$number" -ge "$1" ] && [ "$number" -le "$3" ]
+}
+slow() {
+    rm -rf slow
+    run toy --size n=4096 --device replay:slow.journal.gz -j 4 \
+        --output slow "$@"
+}
+slowly 2000
+slow
+check "a search that has tried few goes on" all 'exits 0' \
+    'err_has "15 s each (--budget), up to 60 s where few candidates were tried"' \
+    'err_has "only [123].* of 252 candidates in 1[0-5].* s: the search goes on to 64, or 60 s"' \
+    'between 64 tried 80' 'between 20 elapsed_s 40'
+slow --budget 15s
+check "not where the user said how long" all 'exits 0' \
+    'between 5 tried 40' 'between 10 elapsed_s 15'
+slowly 9000
+slow
+check "nor for more than a minute" all 'exits 0' \
+    'between 12 tried 40' 'between 50 elapsed_s 60'
+slowly 300
+slow
+check "nor one that has tried enough" all 'exits 0' 'between 100 tried 252' \
+    'between 1 elapsed_s 15'
+
 # -- words that make no sense -------------------------------------------------
 for total in 0 -3s 10x 500 all nan ""; do
     run toy --total "$total" --output never
