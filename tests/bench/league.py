@@ -227,6 +227,20 @@ def go_on_after_failures():
     core.DeviceInterface.compile_and_benchmark = guarded
 
 
+def keep_whole_uuids():
+    """CuPy cuts a device's UUID at a byte that is 0, and Kernel Tuner then
+    refuses the device."""
+    import cupy
+    plain = cupy.cuda.runtime.getDeviceProperties
+
+    def whole(device):
+        found = plain(device)
+        found["uuid"] = found["uuid"][:16].ljust(16, b"\0")
+        return found
+
+    cupy.cuda.runtime.getDeviceProperties = whole
+
+
 def be_kernel_tuner(options, kernel):
     """The child: --child DATA CACHE READY SEED."""
     data, cache, ready, seed = options.child
@@ -236,6 +250,7 @@ def be_kernel_tuner(options, kernel):
     held, right = for_kernel_tuner(kernel, data)
     keep(ready, {"seconds": time.monotonic() - begun})
     go_on_after_failures()
+    keep_whole_uuids()
     random.seed(int(seed))
     numpy.random.seed(int(seed))
     tune_with_kernel_tuner(kernel, held, right, lang=options.backend,
