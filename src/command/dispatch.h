@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dispatch: what dispatch.c and dispatch_show.c of command/ share.
+ * dispatch: what dispatch.c, dispatch_show.c and show.c of command/ share.
  */
 #ifndef SHMT_COMMAND_DISPATCH_H
 #define SHMT_COMMAND_DISPATCH_H
@@ -22,6 +22,10 @@ struct shmt_command_trials {
     size_t count;
     double ns;                    /* of a selection */
 };
+
+/* Adds what was learnt: its figures, the tree, and the configurations. */
+void shmt_command_show_dispatch(const struct shmt_dispatch *dispatch,
+                                struct shmt_text *text);
 
 /* Adds the distribution and the worst ten to the text; sorts the list. */
 void shmt_command_show_trials(const struct shmt_learn_table *table,

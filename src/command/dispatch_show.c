@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dispatch_show: the output of `shmtune dispatch --trial`: how much of the best
- * time what the library chooses reaches, over many sizes.
+ * time what the library chooses reaches, over many sizes; and what was learnt,
+ * for `shmtune show`.
  */
 #include "config.h"
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 
 #include "command/json.h"
+#include "yaml/yaml.h"
 
 enum { WORST = 10 };
 
@@ -135,4 +137,80 @@ json_t *shmt_command_trials_json(const struct shmt_learn_table *table,
                             "configurations",
                             shmt_json_count(table->config_count), "sizes",
                             sizes, NULL);
+}
+
+/* -- what was learnt ------------------------------------------------------ */
+
+/* The ranks of a leaf: in their order, or with their factors. */
+static void add_ranks(const struct shmt_dispatch *dispatch,
+                      const struct shmt_dispatch_node *leaf,
+                      struct shmt_text *text)
+{
+    const bool estimated = dispatch->estimates != NULL;
+
+    for (size_t r = 0; r < leaf->other; r++) {
+        if (r > 0)
+            shmt_text_add(text, estimated ? ", or " : ", else ");
+        shmt_text_addf(text, "%u", dispatch->ranks[leaf->rank + r]);
+        if (estimated && leaf->other > 1)
+            shmt_text_addf(text, " * %.3f",
+                           dispatch->factors[leaf->rank + r] / 1e3);
+    }
+}
+
+/* About how long a configuration takes: "1.5 us + 0.2 ns * rows*cols". */
+static void add_estimate(const struct shmt_dispatch *dispatch, size_t config,
+                         struct shmt_text *text)
+{
+    const struct shmt_dispatch_estimate *const one =
+        &dispatch->estimates[config];
+
+    shmt_text_addf(text, "   estimated: %.4g us", (double)one->start / 1e12);
+    for (size_t k = 0; k < one->count; k++) {
+        shmt_text_addf(text, " + %.4g ns * ", (double)one->each[k] / 1e9);
+        shmt_dispatch_describe_term(dispatch, one->terms[k], text);
+    }
+    shmt_text_add(text, "\n");
+}
+
+/* What was learnt: its figures, and the tree, a step further to the right for
+ * each comparison above. */
+void shmt_command_show_dispatch(const struct shmt_dispatch *dispatch,
+                                struct shmt_text *text)
+{
+    size_t ends[SHMT_DISPATCH_DEPTH + 1], depth = 0;
+
+    shmt_text_addf(text, "\nlearnt from %llu sizes: held out, %.2f %% of the "
+                   "best time in the mean and %.2f %% at the first "
+                   "percentile; the nearest size %.2f %% and %.2f %%\n",
+                   (unsigned long long)dispatch->sizes,
+                   (double)dispatch->held_out.mean / 100,
+                   (double)dispatch->held_out.low / 100,
+                   (double)dispatch->nearest.mean / 100,
+                   (double)dispatch->nearest.low / 100);
+    for (size_t k = 0; k < dispatch->node_count; k++) {
+        const struct shmt_dispatch_node *const node = &dispatch->nodes[k];
+
+        while (depth > 0 && ends[depth - 1] == k)
+            depth--;
+        shmt_text_addf(text, "%*s", (int)(2 * depth), "");
+        if (node->feature == SHMT_DISPATCH_LEAF) {
+            add_ranks(dispatch, node, text);
+        } else {
+            shmt_dispatch_describe(dispatch, node->feature, text);
+            shmt_text_addf(text, " < %lld", (long long)node->below);
+            ends[depth++] = node->other;
+        }
+        shmt_text_add(text, "\n");
+    }
+    for (size_t k = 0; k < dispatch->config_count; k++) {
+        shmt_text_addf(text, "%zu ", k);
+        for (size_t p = 0; p < dispatch->setting_count; p++) {
+            shmt_text_addf(text, " %s=", dispatch->configs[k][p].name);
+            shmt_yaml_add_value(text, dispatch->configs[k][p].value);
+        }
+        shmt_text_add(text, "\n");
+        if (dispatch->estimates != NULL)
+            add_estimate(dispatch, k, text);
+    }
 }

@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "command/command.h"
+#include "command/dispatch.h"
 #include "command/figures.h"
 #include "command/json.h"
 #include "command/sheet.h"
@@ -180,45 +181,6 @@ static void add_table(const struct show *show,
     }
 }
 
-/* What was learnt: its figures, and the tree, a step further to the right for
- * each comparison above. */
-static void add_dispatch(const struct shmt_dispatch *dispatch,
-                         struct shmt_text *text)
-{
-    size_t ends[SHMT_DISPATCH_DEPTH + 1], depth = 0;
-
-    shmt_text_addf(text, "\nlearnt from %llu sizes: held out, %.2f %% of the "
-                   "best time in the mean and %.2f %% at the first "
-                   "percentile; the nearest size %.2f %% and %.2f %%\n",
-                   (unsigned long long)dispatch->sizes,
-                   (double)dispatch->held_out.mean / 100,
-                   (double)dispatch->held_out.low / 100,
-                   (double)dispatch->nearest.mean / 100,
-                   (double)dispatch->nearest.low / 100);
-    for (size_t k = 0; k < dispatch->node_count; k++) {
-        const struct shmt_dispatch_node *const node = &dispatch->nodes[k];
-
-        while (depth > 0 && ends[depth - 1] == k)
-            depth--;
-        shmt_text_addf(text, "%*s", (int)(2 * depth), "");
-        if (node->feature == SHMT_DISPATCH_LEAF) {
-            for (size_t r = 0; r < node->other; r++)
-                shmt_text_addf(text, "%s%u", r == 0 ? "" : ", else ",
-                               dispatch->ranks[node->rank + r]);
-        } else {
-            shmt_dispatch_describe(dispatch, node->feature, text);
-            shmt_text_addf(text, " < %lld", (long long)node->below);
-            ends[depth++] = node->other;
-        }
-        shmt_text_add(text, "\n");
-    }
-    for (size_t k = 0; k < dispatch->config_count; k++) {
-        shmt_text_addf(text, "%zu  ", k);
-        add_settings(text, dispatch->configs[k], dispatch->setting_count);
-        shmt_text_add(text, "\n");
-    }
-}
-
 static json_t *dispatch_json(const struct shmt_dispatch *dispatch)
 {
     return dispatch == NULL ? NULL : shmt_json_object(
@@ -361,7 +323,7 @@ static enum shmtune_status show_tuning(const struct show *show,
         add_tuning_heading(tuning, kernel, &text);
         add_table(show, tuning, kernel, figures, &text);
         if (tuning->dispatch != NULL)
-            add_dispatch(tuning->dispatch, &text);
+            shmt_command_show_dispatch(tuning->dispatch, &text);
         status = shmt_command_print_lines(&text, show->call, err);
     }
     shmt_figures_free(figures);

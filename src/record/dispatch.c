@@ -38,6 +38,19 @@ int64_t shmt_dispatch_value(const struct shmt_dispatch_feature *feature,
     return feature->modulo > 0 ? share % feature->modulo : share;
 }
 
+int64_t shmt_dispatch_term_value(const struct shmt_dispatch_term *term,
+                                 const int64_t *problem, size_t dimensions)
+{
+    int64_t value = product_of(term->of, problem, dimensions);
+
+    if (term->rounds > 0)
+        value = value / term->rounds + (value % term->rounds != 0);
+    for (size_t d = 0; d < dimensions; d++)
+        if (term->by[d])
+            value = shmt_dispatch_add(0, value, problem[d]);
+    return value;
+}
+
 const struct shmt_dispatch_node *
 shmt_dispatch_walk(const struct shmt_dispatch *dispatch,
                    const int64_t *problem)
@@ -105,6 +118,26 @@ void shmt_dispatch_describe(const struct shmt_dispatch *dispatch, size_t k,
         shmt_text_addf(text, " mod %" PRId64, feature->modulo);
 }
 
+void shmt_dispatch_describe_term(const struct shmt_dispatch *dispatch,
+                                 size_t k, struct shmt_text *text)
+{
+    const struct shmt_dispatch_term *const term = &dispatch->terms[k];
+    const char *before = "";
+
+    if (term->rounds > 0)
+        shmt_text_add(text, "ceildiv(");
+    describe_product(dispatch, term->of, text);
+    if (term->rounds > 0)
+        shmt_text_addf(text, ",%" PRId64 ")", term->rounds);
+    before = term->rounds > 0 || factors_of(dispatch, term->of) > 0 ? "*" : "";
+    for (size_t d = 0; d < dispatch->dimension_count; d++) {
+        if (!term->by[d])
+            continue;
+        shmt_text_addf(text, "%s%s", before, dispatch->names[d]);
+        before = "*";
+    }
+}
+
 /* -- writing ------------------------------------------------------------- */
 
 static void add_units(const struct shmt_dispatch *dispatch,
@@ -143,6 +176,59 @@ static void add_feature(const struct shmt_dispatch *dispatch, size_t k,
     shmt_text_add(text, "\n");
 }
 
+static void add_term(const struct shmt_dispatch *dispatch, size_t k,
+                     struct shmt_text *text)
+{
+    const struct shmt_dispatch_term *const term = &dispatch->terms[k];
+    const char *before = ", by: [";
+
+    shmt_text_add(text, "  - {of: ");
+    add_units(dispatch, term->of, text);
+    if (term->rounds > 0)
+        shmt_text_addf(text, ", rounds: %" PRId64, term->rounds);
+    for (size_t d = 0; d < dispatch->dimension_count; d++) {
+        if (!term->by[d])
+            continue;
+        shmt_text_add(text, before);
+        shmt_yaml_add_string(text, dispatch->names[d]);
+        before = ", ";
+    }
+    shmt_text_addf(text, "%s}   # %zu: ", before[2] == 'b' ? "" : "]", k);
+    shmt_dispatch_describe_term(dispatch, k, text);
+    shmt_text_add(text, "\n");
+}
+
+static void add_list(const uint16_t *list, size_t count,
+                     struct shmt_text *text)
+{
+    for (size_t k = 0; k < count; k++)
+        shmt_text_addf(text, "%s%u", k > 0 ? ", " : "", list[k]);
+}
+
+static void add_estimate(const struct shmt_dispatch_estimate *estimate,
+                         struct shmt_text *text)
+{
+    shmt_text_addf(text, "  - {start: %" PRId64 ", terms: [", estimate->start);
+    add_list(estimate->terms, estimate->count, text);
+    shmt_text_add(text, "], each: [");
+    for (size_t k = 0; k < estimate->count; k++)
+        shmt_text_addf(text, "%s%" PRId64, k > 0 ? ", " : "",
+                       estimate->each[k]);
+    shmt_text_add(text, "]}\n");
+}
+
+static void add_estimates(const struct shmt_dispatch *dispatch,
+                          struct shmt_text *text)
+{
+    shmt_text_add(text, dispatch->term_count == 0 ? "  terms: []\n"
+                                                  : "  terms:\n");
+    for (size_t k = 0; k < dispatch->term_count; k++)
+        add_term(dispatch, k, text);
+    shmt_text_add(text, "  estimates:\n");
+    for (size_t k = 0; k < dispatch->config_count; k++)
+        add_estimate(&dispatch->estimates[k], text);
+}
+
 static void add_node(const struct shmt_dispatch *dispatch, size_t k,
                      struct shmt_text *text)
 {
@@ -157,9 +243,11 @@ static void add_node(const struct shmt_dispatch *dispatch, size_t k,
         return;
     }
     shmt_text_add(text, "  - {take: [");
-    for (size_t r = 0; r < node->other; r++)
-        shmt_text_addf(text, "%s%u", r > 0 ? ", " : "",
-                       dispatch->ranks[node->rank + r]);
+    add_list(dispatch->ranks + node->rank, node->other, text);
+    if (dispatch->estimates != NULL) {
+        shmt_text_add(text, "], factors: [");
+        add_list(dispatch->factors + node->rank, node->other, text);
+    }
     shmt_text_addf(text, "]}   # %zu\n", k);
 }
 
@@ -198,6 +286,8 @@ void shmt_dispatch_write(const struct shmt_dispatch *dispatch,
                                                      : "  features:\n");
     for (size_t k = 0; k < dispatch->feature_count; k++)
         add_feature(dispatch, k, text);
+    if (dispatch->estimates != NULL)
+        add_estimates(dispatch, text);
     shmt_text_add(text, "  tree:\n");
     for (size_t k = 0; k < dispatch->node_count; k++)
         add_node(dispatch, k, text);

@@ -12,11 +12,12 @@
 #include "yaml/yaml.h"
 
 enum {
-    SEED, SIZES, HELD_OUT, NEAREST, RANGE, CONFIGURATIONS, FEATURES, TREE, KEYS
+    SEED, SIZES, HELD_OUT, NEAREST, TERMS, ESTIMATES, RANGE, CONFIGURATIONS,
+    FEATURES, TREE, KEYS
 };
 static const char *const keys[KEYS + 1] = {
-    "seed", "sizes", "held_out", "nearest", "range", "configurations",
-    "features", "tree", NULL
+    "seed", "sizes", "held_out", "nearest", "terms", "estimates", "range",
+    "configurations", "features", "tree", NULL
 };
 
 enum { OF, PER, MODULO, FEATURE_KEYS };
@@ -24,9 +25,19 @@ static const char *const feature_keys[FEATURE_KEYS + 1] = {
     "of", "per", "modulo", NULL
 };
 
-enum { FEATURE, BELOW, ELSE, TAKE, NODE_KEYS };
+enum { TERM_OF, ROUNDS, BY, TERM_KEYS };
+static const char *const term_keys[TERM_KEYS + 1] = {
+    "of", "rounds", "by", NULL
+};
+
+enum { START, OF_TERMS, EACH, ESTIMATE_KEYS };
+static const char *const estimate_keys[ESTIMATE_KEYS + 1] = {
+    "start", "terms", "each", NULL
+};
+
+enum { FEATURE, BELOW, ELSE, TAKE, FACTORS, NODE_KEYS };
 static const char *const node_keys[NODE_KEYS + 1] = {
-    "feature", "below", "else", "take", NULL
+    "feature", "below", "else", "take", "factors", NULL
 };
 
 enum { HUNDREDTHS = 10000 };     /* of a percent: all */
@@ -38,7 +49,7 @@ struct reading {
     struct shmt_dispatch *dispatch;
     struct shmt_dispatch_node *nodes;
     const struct shmt_yaml *tree;
-    uint16_t *ranks;
+    uint16_t *ranks, *factors;
 };
 
 static enum shmtune_status read_list(const struct shmt_yaml *node,
@@ -141,6 +152,16 @@ static enum shmtune_status read_configs(const struct reading *reading,
     return status;
 }
 
+static enum shmtune_status read_dimension(const struct shmt_dispatch *dispatch,
+                                          const struct shmt_yaml *node,
+                                          size_t *d, struct shmt_error *err)
+{
+    for (*d = 0; *d < dispatch->dimension_count; ++*d)
+        if (shmt_text_equal(dispatch->names[*d], node->text))
+            return SHMTUNE_OK;
+    return shmt_yaml_expected(node, err, "a dimension of the sizes");
+}
+
 /* The units of a product, each of a dimension. */
 static enum shmtune_status read_units(const struct shmt_dispatch *dispatch,
                                       const struct shmt_yaml *node,
@@ -155,13 +176,10 @@ static enum shmtune_status read_units(const struct shmt_dispatch *dispatch,
     for (size_t k = 0; status == SHMTUNE_OK && k < node->count; k++) {
         size_t d = 0;
 
-        while (d < dispatch->dimension_count &&
-               !shmt_text_equal(dispatch->names[d], node->keys[k]->text))
-            d++;
-        if (d == dispatch->dimension_count)
-            return shmt_yaml_expected(node->keys[k], err,
-                                      "a dimension of the sizes");
-        status = shmt_yaml_int(node->items[k], 1, INT32_MAX, &units[d], err);
+        status = read_dimension(dispatch, node->keys[k], &d, err);
+        if (status == SHMTUNE_OK)
+            status = shmt_yaml_int(node->items[k], 1, INT32_MAX, &units[d],
+                                   err);
     }
     return status;
 }
@@ -211,6 +229,168 @@ static enum shmtune_status read_features(const struct reading *reading,
     return status;
 }
 
+/* The dimensions by which a term is multiplied. */
+static enum shmtune_status read_by(const struct shmt_dispatch *dispatch,
+                                   const struct shmt_yaml *node, bool *by,
+                                   struct shmt_error *err)
+{
+    enum shmtune_status status =
+        read_list(node, "dimensions", 1, dispatch->dimension_count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < node->count; k++) {
+        size_t d = 0;
+
+        status = shmt_yaml_expect(node->items[k], SHMT_YAML_SCALAR,
+                                  "a dimension", err);
+        if (status == SHMTUNE_OK)
+            status = read_dimension(dispatch, node->items[k], &d, err);
+        if (status == SHMTUNE_OK && by[d])
+            return shmt_yaml_refuse(node->items[k], err, "found %.64s twice",
+                                    dispatch->names[d]);
+        if (status == SHMTUNE_OK)
+            by[d] = true;
+    }
+    return status;
+}
+
+static enum shmtune_status read_term(const struct shmt_dispatch *dispatch,
+                                     const struct shmt_yaml *node,
+                                     struct shmt_dispatch_term *out,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *values[TERM_KEYS], *of;
+    enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_MAPPING, "a term", err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_get_keys(node, term_keys, values, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "of", &of, err);
+    if (status == SHMTUNE_OK)
+        status = read_units(dispatch, of, out->of, err);
+    if (status == SHMTUNE_OK && values[ROUNDS] != NULL)
+        status = shmt_yaml_int(values[ROUNDS], 2, INT32_MAX, &out->rounds,
+                               err);
+    if (status == SHMTUNE_OK && values[BY] != NULL)
+        status = read_by(dispatch, values[BY], out->by, err);
+    return status;
+}
+
+static enum shmtune_status read_terms(const struct reading *reading,
+                                      const struct shmt_yaml *node,
+                                      struct shmt_error *err)
+{
+    struct shmt_dispatch *const out = reading->dispatch;
+    struct shmt_dispatch_term *terms;
+    enum shmtune_status status =
+        read_list(node, "terms", 0, SHMT_DISPATCH_TERMS, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    terms = shmt_arena_alloc(reading->arena, node->count + 1, sizeof *terms);
+    if (terms == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < node->count; k++)
+        status = read_term(out, node->items[k], &terms[k], err);
+    out->terms = terms;
+    out->term_count = node->count;
+    return status;
+}
+
+static enum shmtune_status read_estimate(const struct shmt_dispatch *dispatch,
+                                         const struct shmt_yaml *node,
+                                         struct shmt_dispatch_estimate *out,
+                                         struct shmt_error *err)
+{
+    const struct shmt_yaml *values[ESTIMATE_KEYS];
+    enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_MAPPING, "an estimate", err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_get_keys(node, estimate_keys, values, err);
+    for (int k = 0; status == SHMTUNE_OK && k < ESTIMATE_KEYS; k++)
+        status = shmt_yaml_need(node, estimate_keys[k], &values[k], err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_int(values[START], 0, INT64_MAX, &out->start, err);
+    if (status == SHMTUNE_OK)
+        status = read_list(values[OF_TERMS], "terms", 0,
+                           SHMT_DISPATCH_TERMS_OF_ONE, err);
+    if (status == SHMTUNE_OK)
+        status = read_list(values[EACH], "numbers", values[OF_TERMS]->count,
+                           values[OF_TERMS]->count, err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < values[EACH]->count; k++) {
+        int64_t term = 0;
+
+        status = shmt_yaml_int(values[OF_TERMS]->items[k], 0,
+                               (int64_t)dispatch->term_count - 1, &term, err);
+        if (status == SHMTUNE_OK)
+            status = shmt_yaml_int(values[EACH]->items[k], 0, INT64_MAX,
+                                   &out->each[k], err);
+        out->terms[k] = (uint16_t)term;
+    }
+    if (status == SHMTUNE_OK)
+        out->count = values[EACH]->count;
+    return status;
+}
+
+static enum shmtune_status read_estimates(const struct reading *reading,
+                                          const struct shmt_yaml *node,
+                                          struct shmt_error *err)
+{
+    struct shmt_dispatch *const out = reading->dispatch;
+    const size_t count = out->config_count;
+    struct shmt_dispatch_estimate *const estimates =
+        shmt_arena_alloc(reading->arena, count, sizeof *estimates);
+    enum shmtune_status status =
+        read_list(node, "estimates", count, count, err);
+
+    if (estimates == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++)
+        status = read_estimate(out, node->items[k], &estimates[k], err);
+    out->estimates = estimates;
+    return status;
+}
+
+/* Terms are for estimates, and those need them. */
+static enum shmtune_status read_all_estimates(const struct reading *reading,
+                                              const struct shmt_yaml **values,
+                                              struct shmt_error *err)
+{
+    enum shmtune_status status;
+
+    if (values[TERMS] == NULL && values[ESTIMATES] == NULL)
+        return SHMTUNE_OK;
+    if (values[TERMS] == NULL || values[ESTIMATES] == NULL)
+        return shmt_yaml_refuse(
+            values[TERMS] == NULL ? values[ESTIMATES] : values[TERMS], err,
+            "found %s, expected %s beside it",
+            keys[values[TERMS] == NULL ? ESTIMATES : TERMS],
+            keys[values[TERMS] == NULL ? TERMS : ESTIMATES]);
+    status = read_terms(reading, values[TERMS], err);
+    return status == SHMTUNE_OK
+               ? read_estimates(reading, values[ESTIMATES], err) : status;
+}
+
+/* One for each rank of a leaf. */
+static enum shmtune_status read_factors(struct reading *reading,
+                                        const struct shmt_yaml *node,
+                                        size_t count, struct shmt_error *err)
+{
+    const size_t first = reading->dispatch->rank_count - count;
+    enum shmtune_status status =
+        read_list(node, "factors", count, count, err);
+
+    for (size_t r = 0; status == SHMTUNE_OK && r < count; r++) {
+        int64_t factor = 0;
+
+        status = shmt_yaml_int(node->items[r], 1, SHMT_DISPATCH_MOST_FACTOR,
+                               &factor, err);
+        reading->factors[first + r] = (uint16_t)factor;
+    }
+    return status;
+}
+
 static enum shmtune_status read_leaf(struct reading *reading, size_t k,
                                      const struct shmt_yaml *take,
                                      struct shmt_error *err)
@@ -255,12 +435,22 @@ static enum shmtune_status read_node(struct reading *reading, size_t *next,
         status = shmt_yaml_get_keys(item, node_keys, values, err);
     if (status != SHMTUNE_OK)
         return status;
-    if (values[TAKE] != NULL && item->count == 1)
+    if (values[TAKE] != NULL && out->estimates == NULL && item->count == 1)
         return read_leaf(reading, k, values[TAKE], err);
+    if (values[TAKE] != NULL && out->estimates != NULL &&
+        values[FACTORS] != NULL && item->count == 2) {
+        status = read_leaf(reading, k, values[TAKE], err);
+        return status == SHMTUNE_OK
+                   ? read_factors(reading, values[FACTORS],
+                                  values[TAKE]->count, err) : status;
+    }
     if (values[FEATURE] == NULL || values[BELOW] == NULL ||
         values[ELSE] == NULL || item->count != 3)
-        return shmt_yaml_expected(item, err, "{feature: K, below: N, else: "
-                                  "NODE} or {take: [K, ...]}");
+        return shmt_yaml_expected(
+            item, err, out->estimates == NULL
+                ? "{feature: K, below: N, else: NODE} or {take: [K, ...]}"
+                : "{feature: K, below: N, else: NODE} or {take: [K, ...], "
+                  "factors: [N, ...]}, as there are estimates");
     if (depth == SHMT_DISPATCH_DEPTH)
         return shmt_yaml_refuse(item, err, "found a tree that is deeper than "
                                 "%d comparisons", SHMT_DISPATCH_DEPTH);
@@ -301,7 +491,11 @@ static enum shmtune_status read_tree(struct reading *reading,
     reading->ranks = shmt_arena_alloc(
         reading->arena, tree->count * SHMT_DISPATCH_RANKS,
         sizeof *reading->ranks);
-    if (reading->nodes == NULL || reading->ranks == NULL)
+    reading->factors = shmt_arena_alloc(
+        reading->arena, tree->count * SHMT_DISPATCH_RANKS,
+        sizeof *reading->factors);
+    if (reading->nodes == NULL || reading->ranks == NULL ||
+        reading->factors == NULL)
         return shmt_error_memory(err);
     status = read_node(reading, &next, 0, err);
     if (status == SHMTUNE_OK && next < tree->count)
@@ -310,6 +504,7 @@ static enum shmtune_status read_tree(struct reading *reading,
     out->nodes = reading->nodes;
     out->node_count = tree->count;
     out->ranks = reading->ranks;
+    out->factors = out->estimates == NULL ? NULL : reading->factors;
     return status;
 }
 
@@ -355,6 +550,8 @@ enum shmtune_status shmt_dispatch_read(const struct shmt_tuning *tuning,
         status = read_configs(&reading, values[CONFIGURATIONS], err);
     if (status == SHMTUNE_OK)
         status = read_features(&reading, values[FEATURES], err);
+    if (status == SHMTUNE_OK)
+        status = read_all_estimates(&reading, values, err);
     if (status == SHMTUNE_OK)
         status = read_tree(&reading, err);
     *out = reading.dispatch;

@@ -474,7 +474,9 @@ static int version_of(const struct shmt_tuning *tuning)
     for (size_t k = 0; k < tuning->tuned_count; k++)
         if (tuning->tuned[k]->pareto.axis_count > 0)
             return 3;
-    return tuning->dispatch == NULL ? 1 : 2;
+    if (tuning->dispatch == NULL)
+        return 1;
+    return tuning->dispatch->estimates == NULL ? 2 : 3;
 }
 
 void shmt_tuning_format(const struct shmt_tuning *tuning,

@@ -612,6 +612,11 @@ static enum shmtune_status read_dispatch(struct shmt_tuning *tuning,
     if (strcmp(root->items[0]->text, "tuning/1") == 0)
         return shmt_yaml_refuse(node, err, "found a dispatch in a tuning/1, "
                                 "expected one in a tuning/2");
+    if (strcmp(root->items[0]->text, "tuning/2") == 0 &&
+        shmt_yaml_get(node, "estimates") != NULL)
+        return shmt_yaml_refuse(shmt_yaml_get(node, "estimates"), err,
+                                "found estimates in a tuning/2, expected "
+                                "them in a tuning/3");
     return shmt_dispatch_read(tuning, node, &tuning->dispatch, err);
 }
 

@@ -6,8 +6,21 @@
  *
  * Called by select.c.  Allocates nothing but the trace.
  */
+#include <string.h>
+
 #include "runtime/check.h"
 #include "runtime/proven.h"
+
+/* ceildiv, of a number that is 0 or more; of 32 bits, which processors divide
+ * several times as fast, where it has no more. */
+static inline int64_t shares_of(int64_t number, uint32_t unit)
+{
+    const uint32_t few = (uint32_t)number;
+
+    if (number == (int64_t)few)
+        return (int64_t)(few / unit) + (few % unit != 0);
+    return number / unit + (number % unit != 0);
+}
 
 static inline int64_t product_of(const struct shmt_runtime_term *terms,
                                  size_t count, const int64_t *problem)
@@ -20,7 +33,7 @@ static inline int64_t product_of(const struct shmt_runtime_term *terms,
         int64_t blocks = size;
 
         if (shift < 0)
-            blocks = size / unit + (size % unit != 0);
+            blocks = shares_of(size, (uint32_t)unit);
         else if (shift > 0)
             blocks = (size >> shift) + ((size & (unit - 1)) != 0);
         if (__builtin_mul_overflow(product, blocks, &product))
@@ -135,6 +148,98 @@ static bool may_run(const struct shmt_runtime_request *request,
             check_whole(request, tuning, option->values, NULL));
 }
 
+/* What has been computed for a problem: terms that several use. */
+struct known {
+    uint64_t set[(SHMT_DISPATCH_TERMS + 63) / 64];
+    int64_t values[SHMT_DISPATCH_TERMS];
+};
+
+/* The same as shmt_dispatch_term_value. */
+static inline int64_t part_of(const struct shmt_runtime_dispatch *dispatch,
+                              size_t number, const int64_t *problem)
+{
+    const struct shmt_runtime_part *const part = &dispatch->parts[number];
+    int64_t value =
+        product_of(dispatch->terms + part->first, part->of, problem);
+
+    if (part->rounds > 0)
+        value = shares_of(value, part->rounds);
+    for (size_t k = 0; k < part->by_count; k++)
+        value = shmt_dispatch_add(0, value, problem[part->by[k]]);
+    return value;
+}
+
+static inline int64_t estimate_of(const struct shmt_runtime_dispatch *dispatch,
+                                  size_t config, const int64_t *problem,
+                                  struct known *known)
+{
+    const struct shmt_dispatch_estimate *const one =
+        &dispatch->estimates[config];
+    int64_t sum = one->start;
+
+    for (size_t k = 0; k < one->count; k++) {
+        const size_t term = one->terms[k];
+        const uint64_t bit = UINT64_C(1) << term % 64;
+
+        if ((known->set[term / 64] & bit) == 0) {
+            known->set[term / 64] |= bit;
+            known->values[term] = part_of(dispatch, term, problem);
+        }
+        sum = shmt_dispatch_add(sum, one->each[k], known->values[term]);
+    }
+    return sum;
+}
+
+/* The ranks of a leaf that have not been refused, a bit for each, and about how
+ * long they take, where that is estimated. */
+struct ranking {
+    const struct shmt_runtime_dispatch *dispatch;
+    const struct shmt_dispatch_node *leaf;
+    unsigned left;
+    int64_t estimates[SHMT_DISPATCH_RANKS];
+};
+
+static void begin_ranking(struct ranking *ranking, const int64_t *problem)
+{
+    const struct shmt_runtime_dispatch *const dispatch = ranking->dispatch;
+    const uint16_t *const ranks = dispatch->ranks + ranking->leaf->rank;
+    struct known known;
+
+    ranking->left = (1U << ranking->leaf->other) - 1;
+    if (dispatch->estimates == NULL || ranking->leaf->other == 1)
+        return;
+    memset(known.set, 0, sizeof known.set);
+    for (size_t r = 0; r < ranking->leaf->other; r++)
+        ranking->estimates[r] =
+            estimate_of(dispatch, ranks[r], problem, &known);
+}
+
+/* The best of those left: the first, or by the estimates. */
+static size_t next_rank(const struct ranking *ranking)
+{
+    const struct shmt_runtime_dispatch *const dispatch = ranking->dispatch;
+    size_t best = (size_t)__builtin_ctz(ranking->left);
+    int64_t least = INT64_MAX, least_score = INT64_MAX;
+
+    if (dispatch->estimates == NULL ||
+        (ranking->left & (ranking->left - 1)) == 0)
+        return best;
+    for (size_t r = best; r < ranking->leaf->other; r++)
+        if ((ranking->left >> r & 1) != 0 && ranking->estimates[r] < least)
+            least = ranking->estimates[r];
+    for (size_t r = best; r < ranking->leaf->other; r++) {
+        const int64_t score = shmt_dispatch_score(
+            ranking->estimates[r], least,
+            dispatch->factors[ranking->leaf->rank + r]);
+
+        if ((ranking->left >> r & 1) != 0 && score < least_score) {
+            least_score = score;
+            best = r;
+        }
+    }
+    return best;
+}
+
 static void trace(const struct shmt_runtime_request *request,
                   const struct shmt_runtime_tuning *tuning, size_t number,
                   const struct shmt_runtime_option *option, bool taken)
@@ -155,12 +260,17 @@ static const shmt_config *choose(const struct shmt_runtime_request *request,
     const struct shmt_runtime_dispatch *const dispatch = tuning->dispatch;
     const struct shmt_dispatch_node *node = dispatch->nodes;
     const size_t number_of_case = case_of(dispatch, request->problem);
+    struct ranking ranking;
 
     while (node->feature != SHMT_DISPATCH_LEAF)
         node = value_of(dispatch, node->feature, request->problem) <
                        node->below
                    ? node + 1 : dispatch->nodes + node->other;
-    for (size_t r = 0; r < node->other; r++) {
+    ranking.dispatch = dispatch;
+    ranking.leaf = node;
+    begin_ranking(&ranking, request->problem);
+    while (ranking.left != 0) {
+        const size_t r = next_rank(&ranking);
         const size_t number = dispatch->ranks[node->rank + r];
         const struct shmt_runtime_option *const option =
             &dispatch->options[number];
@@ -171,6 +281,7 @@ static const shmt_config *choose(const struct shmt_runtime_request *request,
             trace(request, tuning, number, option, taken);
         if (taken)
             return option->values;
+        ranking.left &= ~(1U << r);
     }
     return NULL;
 }

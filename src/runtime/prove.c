@@ -96,6 +96,45 @@ static size_t add_terms(const struct making *making, const int64_t *units,
     return count;
 }
 
+/* The terms of estimates; *count: of all products. */
+static const struct shmt_runtime_part *
+make_parts(struct making *making, struct shmt_runtime_term *terms,
+           size_t *count)
+{
+    const struct shmt_dispatch *const from = making->from;
+    struct shmt_runtime_part *const parts =
+        take(making, from->term_count, sizeof *parts);
+
+    for (size_t k = 0; parts != NULL && k < from->term_count; k++) {
+        const struct shmt_dispatch_term *const one = &from->terms[k];
+
+        parts[k].first = (uint16_t)*count;
+        parts[k].rounds = (uint32_t)one->rounds;
+        parts[k].of = (uint16_t)add_terms(making, one->of, terms + *count);
+        *count += parts[k].of;
+        for (size_t d = 0; d < from->dimension_count; d++)
+            if (one->by[d])
+                parts[k].by[parts[k].by_count++] =
+                    (uint16_t)making->place[d];
+    }
+    return parts;
+}
+
+static bool copy_estimates(struct making *making)
+{
+    const struct shmt_dispatch *const from = making->from;
+    struct shmt_runtime_dispatch *const out = making->out;
+    const size_t bytes = from->config_count * sizeof *from->estimates;
+
+    if (from->estimates == NULL)
+        return true;
+    making->room -= bytes + from->rank_count * sizeof *from->factors;
+    out->estimates = shmt_arena_copy(making->arena, from->estimates, bytes);
+    out->factors = shmt_arena_copy(making->arena, from->factors,
+                                   from->rank_count * sizeof *from->factors);
+    return out->estimates != NULL && out->factors != NULL;
+}
+
 static bool make_tree(struct making *making)
 {
     const struct shmt_dispatch *const from = making->from;
@@ -103,7 +142,8 @@ static bool make_tree(struct making *making)
     struct shmt_runtime_feature *const features =
         take(making, from->feature_count, sizeof *features);
     struct shmt_runtime_term
-        terms[2 * SHMT_KERNEL_DIMENSIONS * SHMT_DISPATCH_FEATURES];
+        terms[SHMT_KERNEL_DIMENSIONS * (2 * SHMT_DISPATCH_FEATURES +
+                                        SHMT_DISPATCH_TERMS)];
     size_t count = 0;
 
     for (size_t k = 0; features != NULL && k < from->feature_count; k++) {
@@ -118,6 +158,7 @@ static bool make_tree(struct making *making)
             (uint16_t)add_terms(making, one->per, terms + count);
         count += features[k].per;
     }
+    out->parts = make_parts(making, terms, &count);
     making->room -= count * sizeof *terms +
                     from->node_count * sizeof *from->nodes +
                     from->rank_count * sizeof *from->ranks;
@@ -128,8 +169,8 @@ static bool make_tree(struct making *making)
                                  from->node_count * sizeof *from->nodes);
     out->ranks = shmt_arena_copy(making->arena, from->ranks,
                                  from->rank_count * sizeof *from->ranks);
-    return features != NULL && out->terms != NULL && out->nodes != NULL &&
-           out->ranks != NULL;
+    return features != NULL && out->parts != NULL && out->terms != NULL &&
+           out->nodes != NULL && out->ranks != NULL && copy_estimates(making);
 }
 
 /* The bounds of an extent of a launch, which is `fallback` where there is no

@@ -15,6 +15,15 @@ struct shmt_runtime_term {
     uint16_t dimension;
 };
 
+/* A term of estimates: terms of a product, the product of which is divided by
+ * `rounds`, unless that is 0, and multiplied by sizes. */
+struct shmt_runtime_part {
+    uint16_t first, of;
+    uint16_t by_count;
+    uint16_t by[SHMT_KERNEL_DIMENSIONS];
+    uint32_t rounds;
+};
+
 struct shmt_runtime_feature {
     uint16_t first, of, per;      /* terms: `of` of them, then `per` */
     uint32_t modulo;              /* 0: none */
@@ -58,6 +67,9 @@ struct shmt_runtime_dispatch {
     struct shmt_runtime_few few;
     const struct shmt_dispatch_node *nodes;
     const uint16_t *ranks;
+    const struct shmt_dispatch_estimate *estimates;   /* NULL: none */
+    const uint16_t *factors;      /* of the ranks */
+    const struct shmt_runtime_part *parts;
     const struct shmt_runtime_feature *features;
     const struct shmt_runtime_term *terms;
     const struct shmt_runtime_option *options;

@@ -67,6 +67,7 @@ static void tunings_hold(void)
     static const char *const names[] = {
         "tests/fuzz/corpus/tuning/good.yaml",
         "tests/fuzz/corpus/tuning/dispatch.yaml",
+        "tests/fuzz/corpus/tuning/estimates.yaml",
         "tests/fuzz/corpus/tuning/pareto.yaml",
         "tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml",
         "tunings/matmul/sm_90-nvidia-h100-80gb-hbm3.yaml",
@@ -140,10 +141,14 @@ static void keys_are_the_readers(void)
         {"  sizes: 143", "  " ODD ": 1\n  sizes: 143", "$defs/dispatch"},
         {"modulo: 132", "modulo: 132, " ODD ": 1",
          "$defs/dispatch/properties/features/items"},
+        {"rounds: 132", "rounds: 132, " ODD ": 1",
+         "$defs/dispatch/properties/terms/items"},
+        {"start: 0", "start: 0, " ODD ": 1",
+         "$defs/dispatch/properties/estimates/items"},
     };
     static const char before[] = ", expected one of ";
     const char *const text =
-        text_of("tests/fuzz/corpus/tuning/dispatch.yaml");
+        text_of("tests/fuzz/corpus/tuning/estimates.yaml");
 
     for (size_t m = 0; m < sizeof mappings / sizeof mappings[0]; m++) {
         const char *const odd = edit(text, mappings[m].from, mappings[m].to);
