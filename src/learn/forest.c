@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * forest: what each configuration loses at sizes that were not measured: the
- * mean over many trees whose comparisons are drawn at random, of each node the
- * best of a few (extremely randomised trees, after Geurts, Ernst and
- * Wehenkel).  A tree is not kept: the sizes that are asked for go down with
- * those that it is grown on.  Called by learn.c.
+ * forest: what each configuration loses, or what its estimate leaves of that,
+ * at sizes that were not measured: the mean over many trees whose comparisons
+ * are drawn at random, of each node the best of a few (extremely randomised
+ * trees, after Geurts, Ernst and Wehenkel).  A tree is not kept: the sizes that
+ * are asked for go down with those that it is grown on.  Called by learn.c.
  */
 #include "learn/forest.h"
 
@@ -45,7 +45,7 @@ static void sum_up(const struct shmt_learn_field *field, const size_t *sizes,
         sums[c] = 0;
     for (size_t k = 0; k < count; k++)
         for (size_t c = 0; c < field->configs; c++)
-            sums[c] += field->loss[sizes[k] * field->configs + c];
+            sums[c] += field->rest[sizes[k] * field->configs + c];
 }
 
 static void put_mean(struct growing *growing, const size_t *known,
@@ -100,7 +100,7 @@ static double gain_of(struct growing *growing, size_t feature, int64_t below,
             continue;
         n++;
         for (size_t c = 0; c < field->configs; c++)
-            growing->left[c] += field->loss[known[k] * field->configs + c];
+            growing->left[c] += field->rest[known[k] * field->configs + c];
     }
     for (size_t c = 0; c < field->configs; c++) {
         const double other = growing->total[c] - growing->left[c];

@@ -19,6 +19,12 @@ struct shmt_learn_field {
     size_t configs;
     const double *loss;            /* [count][configs]: 1 - best / time, and
                                       more where much is lost; 1.. not valid */
+    /* What comparisons are to explain: the loss, or what estimates leave of
+     * it. */
+    const double *rest;            /* [count][configs] */
+    const double *behind;          /* [count][configs]: ln(estimate / least), at
+                                      most SHMT_LEARN_FAR; more: it may not run
+                                      there.  NULL: no estimates are used */
     size_t feature_count;
     const struct shmt_dispatch_feature *features;
     size_t own_count;              /* numbers that a forest compares, too */
@@ -31,7 +37,14 @@ struct shmt_learn_tree {
                                       SHMT_DISPATCH_RANKS for each leaf */
     size_t leaf_count;
     uint16_t ranks[SHMT_DISPATCH_NODES][SHMT_DISPATCH_RANKS];
+    /* What each loses there, but for what its estimate says. */
+    double rests[SHMT_DISPATCH_NODES][SHMT_DISPATCH_RANKS];
+    uint32_t times[SHMT_DISPATCH_NODES][SHMT_DISPATCH_RANKS];  /* it is chosen;
+                                      filled in by learn.c */
 };
+
+/* ln(1.5), as of shmt_dispatch_score. */
+#define SHMT_LEARN_FAR 0.405465
 
 /* Adds the numbers of a problem that may decide. */
 size_t shmt_learn_features(const struct shmt_learn_table *table,
@@ -42,9 +55,9 @@ size_t shmt_learn_features(const struct shmt_learn_table *table,
 void shmt_learn_own(const struct shmt_learn_table *table,
                     const int64_t *problem, size_t config, int64_t *out);
 
-/* What the configurations lose at the sizes from `first` on, `asked` of them,
- * by the mean of random trees that are grown on the sizes `known`: out is
- * [asked][configs].  False: there is no memory. */
+/* The rest that the configurations have at the sizes from `first` on, `asked`
+ * of them, by the mean of random trees that are grown on the sizes `known`: out
+ * is [asked][configs].  False: there is no memory. */
 bool shmt_learn_forest(const struct shmt_learn_field *field,
                        const size_t *known, size_t count, size_t first,
                        size_t asked, uint64_t seed, double *out);
@@ -55,6 +68,12 @@ bool shmt_learn_forest(const struct shmt_learn_field *field,
 bool shmt_learn_grow(const struct shmt_learn_field *field, double gain,
                      size_t *chosen, size_t count,
                      struct shmt_learn_tree *out);
+
+/* Which rank of a leaf, of `count`, is chosen for size `k`: the first, or by
+ * the estimates. */
+size_t shmt_learn_choose(const struct shmt_learn_field *field,
+                         const struct shmt_learn_tree *tree, size_t leaf,
+                         size_t count, size_t k);
 
 /* The leaf of size `k`. */
 size_t shmt_learn_leaf(const struct shmt_learn_field *field,

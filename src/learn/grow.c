@@ -18,6 +18,7 @@ struct growing {
     struct shmt_learn_tree *tree;
     size_t *order;               /* the sizes of a node, sorted by a value */
     double *left, *total;        /* [configs] */
+    double *behind;              /* [configs], of a leaf */
 };
 
 struct split {
@@ -26,22 +27,12 @@ struct split {
     int64_t below;
 };
 
-static const double *losses(const struct growing *growing, size_t size)
+static const double *rests(const struct growing *growing, size_t size)
 {
-    return growing->field->loss + size * growing->field->configs;
+    return growing->field->rest + size * growing->field->configs;
 }
 
 enum { LEAST = 4 };              /* sizes of a leaf */
-
-/* What the best configuration loses. */
-static double least(const double *sums, size_t configs)
-{
-    double out = INFINITY;
-
-    for (size_t k = 0; k < configs; k++)
-        out = fmin(out, sums[k]);
-    return out;
-}
 
 /* The squares around the mean are the less, the more this is; without what is
  * in `minus`. */
@@ -97,13 +88,13 @@ static void try_feature(struct growing *growing, size_t feature,
     sort_by(values, growing->order, count);
     memset(growing->left, 0, field->configs * sizeof *growing->left);
     for (size_t k = 0; k + 1 < count; k++) {
-        const double *const loss = losses(growing, growing->order[k]);
+        const double *const rest = rests(growing, growing->order[k]);
         const int64_t low = values[growing->order[k]];
         const int64_t high = values[growing->order[k + 1]];
         double sum;
 
         for (size_t c = 0; c < field->configs; c++)
-            growing->left[c] += loss[c];
+            growing->left[c] += rest[c];
         if (low == high || k + 1 < LEAST || count - k - 1 < LEAST)
             continue;
         sum = -squares(growing->left, NULL, k + 1, field->configs) -
@@ -114,25 +105,89 @@ static void try_feature(struct growing *growing, size_t feature,
     }
 }
 
-static void put_leaf(struct growing *growing, const double *sums)
+size_t shmt_learn_choose(const struct shmt_learn_field *field,
+                         const struct shmt_learn_tree *tree, size_t leaf,
+                         size_t count, size_t k)
+{
+    const uint16_t *const ranks = tree->ranks[leaf];
+    const double *const rests = tree->rests[leaf];
+    size_t best = 0;
+
+    if (field->behind == NULL)
+        return 0;
+    for (size_t r = 1; r < count; r++) {
+        const double *const behind = field->behind + k * field->configs;
+
+        if (rests[r] + behind[ranks[r]] < rests[best] + behind[ranks[best]])
+            best = r;
+    }
+    return best;
+}
+
+/* What is behind of each configuration, in sum, so that a leaf ranks by all
+ * that is lost there. */
+static void sum_behind(struct growing *growing, const size_t *chosen,
+                       size_t count)
+{
+    const size_t configs = growing->field->configs;
+
+    memset(growing->behind, 0, configs * sizeof *growing->behind);
+    for (size_t k = 0; growing->field->behind != NULL && k < count; k++)
+        for (size_t c = 0; c < configs; c++)
+            growing->behind[c] +=
+                fmin(growing->field->behind[chosen[k] * configs + c],
+                     SHMT_LEARN_FAR);
+}
+
+/* The ranks of the next leaf; returns how many. */
+static size_t rank(struct growing *growing, const double *sums,
+                   const size_t *chosen, size_t size_count)
 {
     struct shmt_learn_tree *const tree = growing->tree;
-    uint16_t *const ranks = tree->ranks[tree->leaf_count];
+    const double *const behind = growing->behind;
     bool taken[SHMT_LEARN_CONFIGS] = {false};
     size_t count = 0;
 
+    sum_behind(growing, chosen, size_count);
     while (count < SHMT_DISPATCH_RANKS && count < growing->field->configs) {
         size_t best = SHMT_LEARN_CONFIGS;
 
         for (size_t c = 0; c < growing->field->configs; c++)
             if (!taken[c] &&
-                (best == SHMT_LEARN_CONFIGS || sums[c] < sums[best]))
+                (best == SHMT_LEARN_CONFIGS ||
+                 sums[c] + behind[c] < sums[best] + behind[best]))
                 best = c;
         taken[best] = true;
-        ranks[count++] = (uint16_t)best;
+        tree->ranks[tree->leaf_count][count] = (uint16_t)best;
+        tree->rests[tree->leaf_count][count++] =
+            sums[best] / (double)size_count;
     }
+    return count;
+}
+
+/* What sizes lose by a leaf that is, or would be, the next. */
+static double loss_at(const struct growing *growing, size_t leaf, size_t ranks,
+                      const size_t *chosen, size_t count)
+{
+    const struct shmt_learn_field *const field = growing->field;
+    double sum = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        const size_t r = shmt_learn_choose(field, growing->tree, leaf, ranks,
+                                           chosen[k]);
+
+        sum += field->loss[chosen[k] * field->configs +
+                           growing->tree->ranks[leaf][r]];
+    }
+    return sum;
+}
+
+static void put_leaf(struct growing *growing, size_t ranks)
+{
+    struct shmt_learn_tree *const tree = growing->tree;
+
     tree->nodes[tree->count++] = (struct shmt_dispatch_node){
-        .feature = SHMT_DISPATCH_LEAF, .other = (uint16_t)count,
+        .feature = SHMT_DISPATCH_LEAF, .other = (uint16_t)ranks,
         .rank = (uint16_t)tree->leaf_count};
     tree->leaf_count++;
 }
@@ -188,8 +243,8 @@ static double loss_under(const struct growing *growing, size_t node,
             at = field->values[tree->nodes[at].feature * field->count +
                                chosen[k]] < tree->nodes[at].below
                      ? at + 1 : tree->nodes[at].other;
-        sum += losses(growing, chosen[k])[
-            tree->ranks[tree->nodes[at].rank][0]];
+        sum += loss_at(growing, tree->nodes[at].rank, tree->nodes[at].other,
+                       &chosen[k], 1);
     }
     return sum;
 }
@@ -256,14 +311,16 @@ static bool grow(struct growing *growing, size_t *chosen, size_t count,
     double *const sums = calloc(configs + 1, sizeof *sums);
     struct split split;
     double alone;
+    size_t ranks;
     bool done = true;
 
     if (sums == NULL)
         return false;
     for (size_t k = 0; k < count; k++)
         for (size_t c = 0; c < configs; c++)
-            sums[c] += losses(growing, chosen[k])[c];
-    alone = *loss = least(sums, configs);
+            sums[c] += rests(growing, chosen[k])[c];
+    ranks = rank(growing, sums, chosen, count);
+    alone = *loss = loss_at(growing, leaf, ranks, chosen, count);
     growing->total = sums;
     split = find_split(growing, chosen, count, depth);
     if (split.spread < INFINITY)
@@ -274,7 +331,7 @@ static bool grow(struct growing *growing, size_t *chosen, size_t count,
         tree->count = node;
         tree->leaf_count = leaf;
         *loss = alone;
-        put_leaf(growing, sums);
+        put_leaf(growing, rank(growing, sums, chosen, count));
     }
     free(sums);
     return done;
@@ -291,10 +348,13 @@ bool shmt_learn_grow(const struct shmt_learn_field *field, double gain,
     out->count = out->leaf_count = 0;
     growing.order = calloc(count + 1, sizeof *growing.order);
     growing.left = calloc(field->configs + 1, sizeof *growing.left);
+    growing.behind = calloc(field->configs + 1, sizeof *growing.behind);
     done = growing.order != NULL && growing.left != NULL &&
+           growing.behind != NULL &&
            grow(&growing, chosen, count, 0, &loss);
     free(growing.order);
     free(growing.left);
+    free(growing.behind);
     return done;
 }
 

@@ -6,8 +6,10 @@
  * reaches (born-again trees, after Breiman and Shang).  How far it is grown is
  * chosen by cross-validation: the sizes are dealt into parts, and each part is
  * judged by a tree of a forest that knows nothing of it.  The same gives the
- * figures that decide whether the tree beats the rule of the nearest size.
- * Called by command/.
+ * figures that decide whether the tree beats the rule of the nearest size, and
+ * whether estimates (estimate.h) are worth their time: then forest and tree
+ * learn what those leave, as a model tree does (after Quinlan), and a leaf
+ * chooses by both.  Called by command/.
  */
 #include "learn/learn.h"
 
@@ -15,17 +17,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "learn/forest.h"
+#include "learn/make.h"
 #include "learn/portfolio.h"
 
 enum { PARTS = 8, BETWEEN = 3000 };
 /* How far a tree is grown: what each comparison has to bring, of which the
- * best is chosen. */
+ * best is chosen; without estimates, and then with. */
 static const double gains[] = {0.25, 1, 4};
-enum { WAYS = sizeof gains / sizeof gains[0] };
+enum { GAINS = sizeof gains / sizeof gains[0], WAYS = 2 * GAINS };
 
 _Static_assert((int)SHMT_LEARN_PORTFOLIO <= (int)SHMT_DISPATCH_CONFIGS,
                "a dispatch has room for all that are looked at");
+
+/* As a logarithm: of what may not run, and what is lost there. */
+static const double never = 100, lost = 0.8;
+
+/* At each size estimates have to lose so much less: without them a selection
+ * is faster, and its data less. */
+static const double worth_estimates = 5e-3;
 
 /* Everything that is allocated while learning. */
 struct learning {
@@ -40,6 +49,12 @@ struct learning {
     /* Of the sizes, and of BETWEEN others. */
     double *loss;                  /* [][configs]; of the others as the forest
                                       says */
+    /* As in the field; what is not behind is not used. */
+    double *rest, *behind;
+    bool *runs;                    /* [][configs]: may it run there? */
+    int64_t (*problems)[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_learn_estimate *estimates;   /* [configs] */
+    const struct shmt_learn_size **known;    /* what they are fitted to */
     int64_t *values;               /* [features, and own numbers][] */
     struct shmt_dispatch_feature *features;
     size_t *order, *part;          /* [count] */
@@ -84,6 +99,13 @@ static bool allocate(struct learning *learning)
     learning->share = calloc(cells, sizeof *learning->share);
     learning->fair = calloc(cells, sizeof *learning->fair);
     learning->loss = calloc(cells, sizeof *learning->loss);
+    learning->rest = calloc(cells, sizeof *learning->rest);
+    learning->behind = calloc(cells, sizeof *learning->behind);
+    learning->runs = calloc(cells, sizeof *learning->runs);
+    learning->problems = calloc(count, sizeof *learning->problems);
+    learning->estimates =
+        calloc(SHMT_LEARN_PORTFOLIO, sizeof *learning->estimates);
+    learning->known = calloc(count, sizeof *learning->known);
     learning->features =
         calloc(SHMT_LEARN_FEATURES, sizeof *learning->features);
     learning->values = calloc(
@@ -94,7 +116,10 @@ static bool allocate(struct learning *learning)
     learning->judged = calloc(WAYS * count, sizeof *learning->judged);
     learning->tree = calloc(1, sizeof *learning->tree);
     return learning->share != NULL && learning->fair != NULL &&
-           learning->loss != NULL &&
+           learning->loss != NULL && learning->rest != NULL &&
+           learning->behind != NULL && learning->runs != NULL &&
+           learning->problems != NULL && learning->estimates != NULL &&
+           learning->known != NULL &&
            learning->features != NULL && learning->values != NULL &&
            learning->order != NULL && learning->part != NULL &&
            learning->judged != NULL && learning->tree != NULL;
@@ -106,6 +131,12 @@ static void free_all(struct learning *learning)
     free(learning->share);
     free(learning->fair);
     free(learning->loss);
+    free(learning->rest);
+    free(learning->behind);
+    free(learning->runs);
+    free(learning->problems);
+    free(learning->estimates);
+    free(learning->known);
     free(learning->features);
     free(learning->values);
     free(learning->order);
@@ -157,6 +188,8 @@ static void fill_values(struct learning *learning, size_t row,
         shmt_learn_own(learning->table, problem, learning->column[c], own);
         for (size_t k = 0; k < SHMT_LEARN_OWN; k++)
             values[f++ * field->count] = own[k];
+        learning->runs[row * learning->configs + c] = shmt_learn_may_run(
+            learning->table, problem, learning->column[c]);
     }
 }
 
@@ -232,46 +265,132 @@ static bool prepare(struct learning *learning)
     field->own_count = SHMT_LEARN_OWN * learning->configs;
     shmt_random_seed(&random, learning->seed);
     for (size_t k = 0; k < field->count; k++) {
-        int64_t problem[SHMT_KERNEL_DIMENSIONS] = {0};
+        int64_t *const problem = learning->problems[k];
 
         if (k >= learning->count)
             draw_between(learning, &random, problem);
-        fill_values(learning, k, k < learning->count
-                                     ? learning->sizes[k]->problem : problem);
+        else
+            memcpy(problem, learning->sizes[k]->problem,
+                   sizeof *learning->problems);
+        fill_values(learning, k, problem);
     }
     return true;
+}
+
+/* -- estimates ------------------------------------------------------------ */
+
+/* How far the estimates are behind the least at a size. */
+static void put_behind(struct learning *learning, size_t row)
+{
+    struct shmt_learn_field *const field = &learning->field;
+    const size_t dimensions = learning->table->kernel->dimension_count;
+    const bool *const runs = learning->runs + row * field->configs;
+    double *const behind = learning->behind + row * field->configs;
+    double least = INFINITY;
+
+    for (size_t c = 0; c < field->configs; c++) {
+        behind[c] = shmt_learn_estimate_us(&learning->estimates[c],
+                                           learning->problems[row],
+                                           dimensions);
+        least = runs[c] ? fmin(least, behind[c]) : least;
+    }
+    for (size_t c = 0; c < field->configs; c++) {
+        behind[c] = isfinite(behind[c]) && least > 0 && isfinite(least)
+                        ? fmax(0, fmin(log(behind[c] / least),
+                                       SHMT_LEARN_FAR))
+                        : SHMT_LEARN_FAR;
+        if (!runs[c])
+            behind[c] = never;
+    }
+}
+
+/* Fits all estimates to the first `n` sizes of the order. */
+static bool fit_estimates(struct learning *learning, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        learning->known[k] = learning->sizes[learning->order[k]];
+    for (size_t c = 0; c < learning->configs; c++)
+        if (!shmt_learn_estimate_fit(learning->table, learning->known, n,
+                                     learning->column[c],
+                                     &learning->estimates[c]))
+            return false;
+    for (size_t row = 0; row < learning->field.count; row++)
+        put_behind(learning, row);
+    return true;
+}
+
+/* What the estimates leave of the losses of the sizes that are done. */
+static void put_rest(struct learning *learning)
+{
+    for (size_t k = 0; k < learning->count * learning->configs; k++)
+        learning->rest[k] =
+            fmin(lost, -log(fmax(learning->share[k], 1e-6))) -
+            fmin(learning->behind[k], SHMT_LEARN_FAR);
+}
+
+/* What is lost at those between, by what is left and the estimates. */
+static void put_loss(struct learning *learning)
+{
+    const size_t cells = learning->field.count * learning->configs;
+
+    for (size_t k = learning->count * learning->configs; k < cells; k++)
+        learning->loss[k] = learning->behind[k] > SHMT_LEARN_FAR
+                                ? shmt_learn_loss(0)
+                                : shmt_learn_loss(exp(
+                                      -learning->rest[k] -
+                                      learning->behind[k]));
 }
 
 /* -- growing -------------------------------------------------------------- */
 
 /* What the forest of the first `n` sizes of the order says of those
  * between. */
-static bool ask_forest(struct learning *learning, size_t n)
+static bool ask_forest(struct learning *learning, bool estimated, size_t n)
 {
-    return shmt_learn_forest(&learning->field, learning->order, n,
-                             learning->count, BETWEEN, learning->seed,
-                             learning->loss +
-                                 learning->count * learning->configs);
+    struct shmt_learn_field *const field = &learning->field;
+    const size_t first = learning->count * learning->configs;
+    double *const rest = estimated ? learning->rest : learning->loss;
+
+    if (estimated && !fit_estimates(learning, n))
+        return false;
+    if (estimated)
+        put_rest(learning);
+    field->rest = rest;
+    field->behind = estimated ? learning->behind : NULL;
+    if (!shmt_learn_forest(field, learning->order, n, learning->count, BETWEEN,
+                           learning->seed, rest + first))
+        return false;
+    if (estimated)
+        put_loss(learning);
+    return true;
 }
 
 /* Grows the tree on the first `n` sizes of the order, and those between. */
-static bool grow_tree(struct learning *learning, double gain, size_t n)
+static bool grow_tree(struct learning *learning, size_t way, size_t n)
 {
     for (size_t k = 0; k < BETWEEN; k++)
         learning->order[n + k] = learning->count + k;
-    return shmt_learn_grow(&learning->field, gain, learning->order,
+    return shmt_learn_grow(&learning->field, gains[way % GAINS],
+                           learning->order,
                            n + BETWEEN, learning->tree);
 }
 
 /* -- judging -------------------------------------------------------------- */
 
-/* The share that a leaf's first configuration that runs reaches. */
+/* The share that what is chosen at a leaf reaches, else the first that
+ * runs. */
 static double share_at(const struct learning *learning, size_t leaf, size_t k)
 {
     const size_t configs = learning->field.configs;
     const uint16_t *const ranks = learning->tree->ranks[leaf];
+    const size_t count = configs < SHMT_DISPATCH_RANKS ? configs
+                                                       : SHMT_DISPATCH_RANKS;
+    const size_t first = shmt_learn_choose(&learning->field, learning->tree,
+                                           leaf, count, k);
 
-    for (size_t r = 0; r < SHMT_DISPATCH_RANKS && r < configs; r++) {
+    if (learning->share[k * configs + ranks[first]] > 0)
+        return learning->fair[k * configs + ranks[first]];
+    for (size_t r = 0; r < count; r++) {
         const double share = learning->share[k * configs + ranks[r]];
 
         if (share > 0)
@@ -310,10 +429,11 @@ static size_t leave_out(struct learning *learning, size_t part)
  * are in judged[]. */
 static bool judge_part(struct learning *learning, size_t part, double *sums)
 {
-    if (!ask_forest(learning, leave_out(learning, part)))
-        return false;
     for (size_t way = 0; way < WAYS; way++) {
-        if (!grow_tree(learning, gains[way], leave_out(learning, part)))
+        if (way % GAINS == 0 &&
+            !ask_forest(learning, way > 0, leave_out(learning, part)))
+            return false;
+        if (!grow_tree(learning, way, leave_out(learning, part)))
             return false;
         for (size_t k = 0; k < learning->count; k++) {
             double share;
@@ -333,6 +453,7 @@ static bool judge_part(struct learning *learning, size_t part, double *sums)
 /* *way: the best; judged[] begins with what it reaches. */
 static bool choose_way(struct learning *learning, size_t *best)
 {
+    const double worth = worth_estimates * (double)learning->count;
     double sums[WAYS] = {0};
 
     deal(learning, 0);
@@ -341,7 +462,8 @@ static bool choose_way(struct learning *learning, size_t *best)
             return false;
     *best = 0;
     for (size_t way = 1; way < WAYS; way++)
-        if (sums[way] < sums[*best])
+        if (sums[way] + (way >= GAINS && *best < GAINS ? worth : 0) <
+            sums[*best])
             *best = way;
     memmove(learning->judged, learning->judged + *best * learning->count,
             learning->count * sizeof *learning->judged);
@@ -378,164 +500,6 @@ static struct shmt_learn_figures judge_nearest(struct learning *learning,
 
 /* -- the dispatch --------------------------------------------------------- */
 
-static const struct shmt_setting *
-settings_of(struct shmt_arena *arena, const struct shmt_kernel *kernel,
-            const shmt_config *config)
-{
-    struct shmt_setting *const settings = shmt_arena_alloc(
-        arena, kernel->parameter_count + 1, sizeof *settings);
-
-    for (size_t p = 0; settings != NULL && p < kernel->parameter_count; p++)
-        settings[p] = (struct shmt_setting){
-            kernel->parameters[p].name,
-            kernel->parameters[p].values[config[p]]};
-    return settings;
-}
-
-/* Numbers what is used, in the order in which it is. */
-struct numbering {
-    size_t count, most;
-    size_t old[SHMT_DISPATCH_FEATURES > SHMT_DISPATCH_CONFIGS
-                   ? SHMT_DISPATCH_FEATURES : SHMT_DISPATCH_CONFIGS];
-};
-
-/* SHMT_DISPATCH_LEAF where there are too many. */
-static uint16_t renumber(struct numbering *numbering, size_t old)
-{
-    for (size_t k = 0; k < numbering->count; k++)
-        if (numbering->old[k] == old)
-            return (uint16_t)k;
-    if (numbering->count == numbering->most)
-        return SHMT_DISPATCH_LEAF;
-    numbering->old[numbering->count] = old;
-    return (uint16_t)numbering->count++;
-}
-
-/* Whether some size of the range leaves the ranks before it unusable. */
-static size_t useful_ranks(const struct learning *learning,
-                           const uint16_t *ranks, size_t count)
-{
-    const size_t configs = learning->field.configs;
-
-    for (size_t r = 0; r < count; r++) {
-        bool always = true;
-
-        for (size_t k = 0; k < learning->count; k++)
-            always = always &&
-                     learning->share[k * configs + ranks[r]] > 0;
-        if (always)
-            return r + 1;
-    }
-    return count;
-}
-
-static bool put_nodes(const struct learning *learning,
-                      struct shmt_dispatch *out,
-                      struct shmt_dispatch_node *nodes, uint16_t *ranks,
-                      struct numbering *configs, struct numbering *features)
-{
-    const struct shmt_learn_tree *const tree = learning->tree;
-
-    for (size_t k = 0; k < tree->count; k++) {
-        const struct shmt_dispatch_node *const from = &tree->nodes[k];
-        size_t count = 0;
-
-        nodes[k] = *from;
-        if (from->feature != SHMT_DISPATCH_LEAF) {
-            nodes[k].feature = renumber(features, from->feature);
-            if (nodes[k].feature == SHMT_DISPATCH_LEAF)
-                return false;
-            continue;
-        }
-        nodes[k].rank = (uint16_t)out->rank_count;
-        for (size_t r = 0; r < useful_ranks(learning, tree->ranks[from->rank],
-                                            from->other); r++) {
-            const uint16_t config =
-                renumber(configs, tree->ranks[from->rank][r]);
-
-            if (config != SHMT_DISPATCH_LEAF)
-                ranks[out->rank_count + count++] = config;
-        }
-        if (count == 0)
-            return false;
-        nodes[k].other = (uint16_t)count;
-        out->rank_count += count;
-    }
-    return true;
-}
-
-static void put_range(const struct learning *learning,
-                      struct shmt_dispatch *out)
-{
-    const struct shmt_kernel *const kernel = learning->table->kernel;
-
-    out->dimension_count = kernel->dimension_count;
-    for (size_t d = 0; d < kernel->dimension_count; d++) {
-        out->names[d] = kernel->dimensions[d].name;
-        out->least[d] = INT64_MAX;
-        for (size_t k = 0; k < learning->count; k++) {
-            const int64_t size = learning->sizes[k]->problem[d];
-
-            out->least[d] = size < out->least[d] ? size : out->least[d];
-            out->most[d] = size > out->most[d] ? size : out->most[d];
-        }
-        if (learning->table->most[d] == 0)
-            continue;
-        if (learning->table->least[d] < out->least[d])
-            out->least[d] = learning->table->least[d];
-        if (learning->table->most[d] > out->most[d])
-            out->most[d] = learning->table->most[d];
-    }
-}
-
-/* *out stays NULL where the tree wants more than a dispatch holds. */
-static bool make_dispatch(const struct learning *learning,
-                          struct shmt_arena *arena, struct shmt_dispatch **out)
-{
-    const struct shmt_learn_table *const table = learning->table;
-    const struct shmt_learn_tree *const tree = learning->tree;
-    struct numbering configs = {.most = SHMT_DISPATCH_CONFIGS};
-    struct numbering features = {.most = SHMT_DISPATCH_FEATURES};
-    struct shmt_dispatch *const made =
-        shmt_arena_alloc(arena, 1, sizeof *made);
-    struct shmt_dispatch_node *const nodes =
-        shmt_arena_alloc(arena, tree->count, sizeof *nodes);
-    uint16_t *const ranks = shmt_arena_alloc(
-        arena, tree->count * SHMT_DISPATCH_RANKS, sizeof *ranks);
-    const struct shmt_setting **const settings =
-        shmt_arena_alloc(arena, SHMT_DISPATCH_CONFIGS, sizeof *settings);
-    struct shmt_dispatch_feature *const used =
-        shmt_arena_alloc(arena, SHMT_DISPATCH_FEATURES, sizeof *used);
-
-    if (made == NULL || nodes == NULL || ranks == NULL || settings == NULL ||
-        used == NULL)
-        return false;
-    put_range(learning, made);
-    if (!put_nodes(learning, made, nodes, ranks, &configs, &features))
-        return true;
-    for (size_t k = 0; k < configs.count; k++) {
-        settings[k] = settings_of(arena, table->kernel,
-                                  table->configs[learning->column[
-                                      configs.old[k]]]);
-        if (settings[k] == NULL)
-            return false;
-    }
-    for (size_t k = 0; k < features.count; k++)
-        used[k] = learning->features[features.old[k]];
-    made->seed = learning->seed;
-    made->sizes = learning->count;
-    made->config_count = configs.count;
-    made->setting_count = table->kernel->parameter_count;
-    made->configs = settings;
-    made->feature_count = features.count;
-    made->features = used;
-    made->node_count = tree->count;
-    made->nodes = nodes;
-    made->ranks = ranks;
-    *out = made;
-    return true;
-}
-
 static struct shmt_dispatch_figures
 rounded(const struct shmt_learn_figures *figures)
 {
@@ -547,11 +511,14 @@ static bool learn(struct learning *learning, struct shmt_arena *arena,
                   struct shmt_dispatch **out,
                   struct shmt_learn_outcome *outcome)
 {
+    const struct shmt_learn_grown grown = {
+        learning->table, learning->seed, learning->count, learning->sizes,
+        learning->share, &learning->field, learning->column,
+        learning->estimates, learning->tree};
     double loss, nearest_loss;
-    size_t way;
+    size_t way, end;
 
-    if (!allocate(learning) || !prepare(learning) ||
-        !choose_way(learning, &way))
+    if (!choose_way(learning, &way))
         return false;
     loss = mean_loss(learning->judged, learning->count);
     outcome->held_out =
@@ -562,14 +529,14 @@ static bool learn(struct learning *learning, struct shmt_arena *arena,
                       loss < nearest_loss;
     for (size_t k = 0; k < learning->count; k++)
         learning->order[k] = k;
-    if (!ask_forest(learning, learning->count))
+    if (!ask_forest(learning, way >= GAINS, learning->count))
         return false;
     /* What compares more than a dispatch holds is grown less far. */
-    for (; way < WAYS && *out == NULL; way++) {
+    for (end = (way / GAINS + 1) * GAINS; way < end && *out == NULL; way++) {
         for (size_t k = 0; k < learning->count; k++)
             learning->order[k] = k;
-        if (!grow_tree(learning, gains[way], learning->count) ||
-            !make_dispatch(learning, arena, out))
+        if (!grow_tree(learning, way, learning->count) ||
+            !shmt_learn_make(&grown, arena, out))
             return false;
     }
     if (*out != NULL) {
@@ -601,7 +568,8 @@ enum shmtune_status shmt_learn_dispatch(const struct shmt_learn_table *table,
     qsort(learning.sizes, learning.count, sizeof *learning.sizes,
           compare_sizes);
     done = learning.count < SHMT_LEARN_LEAST ||
-           learn(&learning, arena, out, outcome);
+           (allocate(&learning) && prepare(&learning) &&
+            learn(&learning, arena, out, outcome));
     free_all(&learning);
     return done ? SHMTUNE_OK : shmt_error_memory(err);
 }

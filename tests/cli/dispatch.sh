@@ -45,7 +45,7 @@ check "but they are kept" [ "$(count "$measured" '*.journal')" -eq 5 ]
 run dispatch cross --budget 150 -j 1
 check "learns" all 'exits 0' \
     'out_has "cross: 150 sizes in .*held out.*nearest size.*: written"' \
-    'lines $tuning "^format: tuning/2" 1' 'lines $tuning "^dispatch:" 1' \
+    'lines $tuning "^format: tuning/3" 1' 'lines $tuning "^dispatch:" 1' \
     'lines $tuning "^- size:" 6' 'plain'
 check "a measurement for each size" \
     [ "$(count "$measured" '*.journal')" -eq 150 ]
@@ -57,7 +57,7 @@ check "check accepts the tuning" exits 0
 run show "$tuning"
 check "show shows what was learnt" all 'exits 0' \
     'out_has "^learnt from 150 sizes: held out, 9"' 'out_has "^rows.cols < "' \
-    'out_has "^  *[0-9]" '
+    'out_has "^  *[0-9]" ' 'out_has "estimated: .* us + .* ns [*] "'
 run show "$tuning" --json
 check "as JSON, too" all 'exits 0' is_json 'out_has "\"dispatch\""'
 sed '/^dispatch:/,$s/TILE: 128/TILE: 129/' learnt.yaml >"$root/bad.yaml"

@@ -50,6 +50,20 @@ static double crossing(const int64_t *problem, size_t config)
     }
 }
 
+/* Rounds of tiles over 132 multiprocessors: which does best changes with every
+ * few tiles, more often than a tree can compare. */
+static double rounds(const int64_t *problem, size_t config)
+{
+    static const int64_t heights[] = {64, 64, 128, 256};
+    static const int64_t widths[] = {32, 128, 128, 128};
+    static const double each_us[] = {1.0, 3.4, 6.2, 11.4};
+    const int64_t tiles =
+        ((problem[0] + heights[config] - 1) / heights[config]) *
+        ((problem[1] + widths[config] - 1) / widths[config]);
+
+    return 2 + each_us[config] * (double)((tiles + 131) / 132);
+}
+
 /* One is the best everywhere. */
 static double plain(const int64_t *problem, size_t config)
 {
@@ -115,8 +129,45 @@ static size_t config_at(const struct shmt_dispatch *dispatch, uint16_t rank)
     return (size_t)dispatch->configs[rank][0].value.i;
 }
 
-/* What a dispatch reaches at sizes that it has not seen, on the mean; the first
- * of a leaf that may run counts. */
+/* What a leaf chooses of those that may run, by the estimates: how long it
+ * takes. */
+static double estimated(const struct shmt_dispatch *dispatch,
+                        const struct shmt_dispatch_node *leaf,
+                        const int64_t *problem, time_of time)
+{
+    int64_t us[SHMT_DISPATCH_RANKS], least = INT64_MAX, score = INT64_MAX;
+    double out = INFINITY;
+
+    for (size_t r = 0; r < leaf->other; r++) {
+        const struct shmt_dispatch_estimate *const one =
+            &dispatch->estimates[dispatch->ranks[leaf->rank + r]];
+
+        us[r] = isinf(time(problem, config_at(
+                              dispatch, dispatch->ranks[leaf->rank + r])))
+                    ? INT64_MAX : one->start;
+        for (size_t k = 0; k < one->count; k++)
+            us[r] = shmt_dispatch_add(
+                us[r], one->each[k],
+                shmt_dispatch_term_value(&dispatch->terms[one->terms[k]],
+                                         problem, 2));
+        least = us[r] < least ? us[r] : least;
+    }
+    for (size_t r = 0; r < leaf->other; r++) {
+        const int64_t here = shmt_dispatch_score(
+            us[r], least, dispatch->factors[leaf->rank + r]);
+        const double takes = time(
+            problem, config_at(dispatch, dispatch->ranks[leaf->rank + r]));
+
+        if (isinf(takes) || here >= score)
+            continue;
+        score = here;
+        out = takes;
+    }
+    return out;
+}
+
+/* What a dispatch reaches at sizes that it has not seen, on the mean; what is
+ * estimated counts, or the first of a leaf that may run. */
 static double reached(const struct shmt_dispatch *dispatch, time_of time)
 {
     struct shmt_random random;
@@ -131,6 +182,8 @@ static double reached(const struct shmt_dispatch *dispatch, time_of time)
 
         draw(&random, problem);
         leaf = shmt_dispatch_walk(dispatch, problem);
+        if (dispatch->estimates != NULL)
+            us = estimated(dispatch, leaf, problem, time);
         for (size_t r = 0; r < leaf->other && isinf(us); r++)
             us = time(problem, config_at(dispatch,
                                          dispatch->ranks[leaf->rank + r]));
@@ -175,6 +228,33 @@ static void a_function_with_crossings_is_learnt(void)
         CHECK(dispatch->node_count <= 60);
         shmt_learn_table_free(&table);
     }
+}
+
+static void rounds_are_estimated(void)
+{
+    struct shmt_learn_table table;
+    struct shmt_learn_outcome outcome;
+    struct shmt_dispatch *dispatch;
+    double mean;
+
+    fill(&table, rounds, 0.005, false);
+    dispatch = learn(&table, &outcome);
+    mean = reached(dispatch, rounds);
+    printf("# %zu nodes, %zu terms; held out %.4f, first percentile %.4f; at "
+           "others %.4f\n", dispatch->node_count, dispatch->term_count,
+           outcome.held_out.mean, outcome.held_out.low, mean);
+    CHECK(dispatch->estimates != NULL && dispatch->factors != NULL);
+    CHECK(mean > 0.99);
+    CHECK(outcome.held_out.mean > mean - 0.02);
+    CHECK(outcome.held_out.mean < mean + 0.01);
+    CHECK(dispatch->term_count <= SHMT_DISPATCH_TERMS);
+    for (size_t k = 0; k < dispatch->config_count; k++)
+        CHECK(dispatch->estimates[k].count > 0);
+    /* Where the sizes alone decide they are not worth it. */
+    shmt_learn_table_free(&table);
+    fill(&table, plain, 0.002, false);
+    CHECK(learn(&table, &outcome)->estimates == NULL);
+    shmt_learn_table_free(&table);
 }
 
 /* A leaf goes on where its first may not run. */
@@ -435,6 +515,7 @@ int main(void)
         shmt_kernel_read(spec_path, &kernel, NULL) != SHMTUNE_OK)
         return EXIT_FAILURE;
     CHECK_RUN(a_function_with_crossings_is_learnt);
+    CHECK_RUN(rounds_are_estimated);
     CHECK_RUN(what_may_not_run_has_a_successor);
     CHECK_RUN(nothing_to_learn_is_a_leaf);
     CHECK_RUN(the_nearest_size_is_not_replaced_where_it_is_right);
