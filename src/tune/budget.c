@@ -16,8 +16,11 @@ static const double finals_share = 0.35, restart_share = 0.4;
 /* The fastest are finalists, however far the first is ahead. */
 enum { LEAST_FINALISTS = 8 };
 
-/* Where others wait for the device, no more are finalists. */
-enum { FEW_FINALISTS = 10 };
+/* Where others wait for the device, no more are finalists than FEW, or than so
+ * many seconds of the device are enough for, up to MANY: of a kernel of 15 us
+ * a search cannot tell apart what is within 4 %, which can be twenty. */
+static const double short_finals_s = 0.6;
+enum { FEW_FINALISTS = 10, MANY_FINALISTS = 24 };
 
 /* Of what a measurement took that set the problem up, as much is its own, at
  * least. */
@@ -72,9 +75,21 @@ static double restart_s(const struct shmt_tune *tune)
                      waits(tune) * tune->first_ms / 1000;
 }
 
+static size_t whole(double number, size_t most)
+{
+    return number < (double)most ? (size_t)fmax(number, 0) : most;
+}
+
 static size_t most_finalists(const struct shmt_tune *tune)
 {
-    return tune->options->yields ? FEW_FINALISTS : SHMT_TUNE_FINALISTS;
+    const double device_s = measurement_s(tune) / waits(tune);
+    size_t most;
+
+    if (!tune->options->yields)
+        return SHMT_TUNE_FINALISTS;
+    most = whole(short_finals_s / SHMT_TUNE_FINALS_PASSES /
+                     fmax(device_s, 1e-9), MANY_FINALISTS);
+    return most > FEW_FINALISTS ? most : FEW_FINALISTS;
 }
 
 /* Counting them again after each measurement would take long in a large
@@ -152,11 +167,6 @@ double shmt_tune_finals_end(const struct shmt_tune *tune)
 
     return tune->earlier_s > budget_s - share_s
                ? tune->earlier_s + share_s : budget_s;
-}
-
-static size_t whole(double number, size_t most)
-{
-    return number < (double)most ? (size_t)fmax(number, 0) : most;
 }
 
 void shmt_tune_plan_finals(const struct shmt_tune *tune,
