@@ -141,9 +141,9 @@ void shmt_tune_go_on(struct shmt_tune *tune)
 {
     const double most_s = tune->options->more_s, before_s = tune->more_s;
     const uint64_t all = tune->outcome->header.space_count;
-    const uint64_t enough = all < SHMT_TUNE_FEW ? all : SHMT_TUNE_FEW;
+    const uint64_t least = all < SHMT_TUNE_FEW ? all : SHMT_TUNE_FEW;
 
-    while (tune->outcome->tried < enough && tune->more_s < most_s &&
+    while (tune->outcome->tried < least && tune->more_s < most_s &&
            shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune))
         tune->more_s = fmin(most_s, tune->more_s +
                                         shmt_tune_budget_s(tune) / 4);
@@ -154,7 +154,7 @@ void shmt_tune_go_on(struct shmt_tune *tune)
                      "another end", tune->target->kernel->name, tune->size,
                      (unsigned long long)tune->outcome->tried,
                      (unsigned long long)all, shmt_tune_elapsed(tune),
-                     (unsigned long long)enough,
+                     (unsigned long long)least,
                      tune->options->budget_s + most_s);
 }
 
