@@ -76,8 +76,8 @@ kernel.spoken = lambda one: {"TILE": one["TILE"]}
 kernel.default = {"TILE": 1}
 sys.executable = os.path.abspath("child")
 options = argparse.Namespace(
-    build="", out=os.path.abspath("kept"), cut=5.0, strategy="s", backend="b",
-    seeds=2, best=1, tuners=["shmtune", "kernel-tuner"], devices="0,1")
+    build="", out=os.path.abspath("kept"), cut=5.0, cut_of=[], strategy="s",
+    backend="b", seeds=2, best=1, tuners=["shmtune", "kernel-tuner"], devices="0,1")
 
 
 def run(what):
@@ -104,10 +104,11 @@ tell("counts", len(league.runs_of(options, kernel)))
 found = run("fails")
 tell("failed", [found["failed"], found["tried"]])
 tell("counts_not", len(league.runs_of(options, kernel)))
-options.cut = -18.0
+options.cut_of = ["other=9", "toy=-18"]
 begun = time.monotonic()
 found = run("hangs")
 tell("killed", time.monotonic() - begun < 20)
+tell("cut", found["cut_s"])
 tell("data", open("kept/data/toy/made").read())
 tell("shares", league.shares_of({5, 1, 2, 3, 8}, ["0", "1"]))
 tell("one", league.shares_of({7}, ["0", "1"]))
@@ -137,7 +138,8 @@ check "a run that a candidate ended counts as it is" all \
     'out_has "^ended ..the device is gone., 4, false.$"' 'out_has "^counts 1$"'
 check "one that tried nothing is no row" all \
     'out_has "^failed ..no module., 0.$"' 'out_has "^counts_not 0$"'
-check "one that hangs is killed after its cut" out_has '^killed true$'
+check "one that hangs is killed after its kernel's own cut" all \
+    'out_has "^killed true$"' 'out_has "^cut -18.0$"'
 check "inputs are made once" out_has '^data "data"$'
 check "devices share the processors" all \
     'out_has "^shares {.0.: .1, 2., .1.: .3, 5, 8.}$"' \
