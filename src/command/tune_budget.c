@@ -150,7 +150,8 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
         *seconds = fmin(*seconds, fmax(share_of(share, left_s), least_s));
     if (share->together > 1)
         *seconds = fmin(*seconds,
-                        fmax(budget->began_s + budget->dealt_s - now_s,
+                        fmax(budget->began_s + budget->dealt_s +
+                                 shmt_command_budget_more(budget) - now_s,
                              budget->seconds));
     return SHMTUNE_OK;
 }
@@ -178,7 +179,8 @@ static void add_time(struct shmt_text *text, double seconds)
 void shmt_command_budget_tell(const struct shmt_command_budget *budget,
                               struct shmt_text *text)
 {
-    const double all_s = budget->problems == 0
+    const double more_s = shmt_command_budget_more(budget);
+    const double all_s = budget->problems == 0 || more_s > 0
                              ? INFINITY
                              : fmin(budget->total_s, budget->dealt_s);
 
@@ -194,10 +196,10 @@ void shmt_command_budget_tell(const struct shmt_command_budget *budget,
         add_time(text, budget->seconds);
         shmt_text_add(text, " each (--budget)");
     }
-    if (shmt_command_budget_more(budget) > 0) {
-        shmt_text_add(text, ", up to ");
-        add_time(text, budget->seconds + shmt_command_budget_more(budget));
-        shmt_text_add(text, " where few candidates were tried by then");
+    if (more_s > 0) {
+        shmt_text_add(text, ", and up to ");
+        add_time(text, more_s);
+        shmt_text_add(text, " more where few candidates were tried by then");
     }
     if (isfinite(all_s) || isfinite(budget->seconds))
         return;

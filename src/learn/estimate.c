@@ -17,10 +17,9 @@ enum {
     COLUMNS = 32,                 /* terms that are tried, and the start */
     WIDE = 4,                     /* dimensions that make products, at most */
     LEAST = 30,                   /* sizes to fit to */
-    KEPT = 4,                     /* terms, and the start */
     SWEEPS = 60, LAST_SWEEPS = 400
 };
-_Static_assert((int)KEPT <= (int)SHMT_DISPATCH_TERMS_OF_ONE,
+_Static_assert((int)SHMT_LEARN_TERMS <= (int)SHMT_DISPATCH_TERMS_OF_ONE,
                "an estimate has room for them");
 
 /* A loss of so much counts for half. */
@@ -179,9 +178,9 @@ static double try_tile(struct fitting *fitting, size_t products,
 
     fitting->columns = products;
     add_tiles(fitting, tile, 0);
-    if (many > 0)
+    if (many > 1)
         add_tiles(fitting, tile, many);
-    if (many > 0 && resident > 1)
+    if (many > 1 && resident > 1)
         add_tiles(fitting, tile, many * resident);
     fill_columns(fitting, products);
     for (size_t c = 0; c < COLUMNS; c++) {
@@ -258,7 +257,7 @@ static void put(struct fitting *fitting, struct shmt_learn_estimate *out)
             else if (least == 0 || fitting->x[c] < fitting->x[least])
                 least = c;
         }
-        if (count <= KEPT)
+        if (count <= SHMT_LEARN_TERMS)
             break;
         used[least] = false;
         fitting->x[least] = 0;

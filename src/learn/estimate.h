@@ -10,6 +10,8 @@
 #include "learn/table.h"
 #include "record/record.h"
 
+enum { SHMT_LEARN_TERMS = 4 };     /* of an estimate, at most */
+
 struct shmt_learn_estimate {
     double start_us;
     size_t count;

@@ -40,7 +40,7 @@ struct shmt_learn_tree {
     /* What each loses there, but for what its estimate says. */
     double rests[SHMT_DISPATCH_NODES][SHMT_DISPATCH_RANKS];
     uint32_t times[SHMT_DISPATCH_NODES][SHMT_DISPATCH_RANKS];  /* it is chosen;
-                                      filled in by learn.c */
+                                      filled in by make.c */
 };
 
 /* ln(1.5), as of shmt_dispatch_score. */

@@ -19,6 +19,8 @@ struct growing {
     size_t *order;               /* the sizes of a node, sorted by a value */
     double *left, *total;        /* [configs] */
     double *behind;              /* [configs], of a leaf */
+    size_t put;                  /* leaves, with those that raise has taken
+                                    out: they were tried */
 };
 
 struct split {
@@ -190,6 +192,7 @@ static void put_leaf(struct growing *growing, size_t ranks)
         .feature = SHMT_DISPATCH_LEAF, .other = (uint16_t)ranks,
         .rank = (uint16_t)tree->leaf_count};
     tree->leaf_count++;
+    growing->put++;
 }
 
 /* Moves the sizes that are below to the front; returns how many they are. */
@@ -249,10 +252,25 @@ static double loss_under(const struct growing *growing, size_t node,
     return sum;
 }
 
+/* Numbers the leaves from `node` on anew, from `leaf` on, in their order. */
+static void close_ranks(struct shmt_learn_tree *tree, size_t node, size_t leaf)
+{
+    for (size_t k = node; k < tree->count; k++) {
+        const size_t old = tree->nodes[k].rank;
+
+        if (tree->nodes[k].feature != SHMT_DISPATCH_LEAF)
+            continue;
+        memmove(tree->ranks[leaf], tree->ranks[old], sizeof *tree->ranks);
+        memmove(tree->rests[leaf], tree->rests[old], sizeof *tree->rests);
+        tree->nodes[k].rank = (uint16_t)leaf++;
+    }
+    tree->leaf_count = leaf;
+}
+
 /* Where one side of a comparison does as well for the other, that side takes
  * the place of both (as C4.5 does, by Quinlan). */
-static void raise(struct growing *growing, size_t node, const size_t *chosen,
-                  size_t count, double *loss)
+static void raise(struct growing *growing, size_t node, size_t leaf,
+                  const size_t *chosen, size_t count, double *loss)
 {
     struct shmt_learn_tree *const tree = growing->tree;
     const size_t second = tree->nodes[node].other;
@@ -273,6 +291,7 @@ static void raise(struct growing *growing, size_t node, const size_t *chosen,
                 (uint16_t)(tree->nodes[k].other - (from - node));
     }
     tree->count = node + end - from;
+    close_ranks(tree, node, leaf);
 }
 
 static bool grow(struct growing *growing, size_t *chosen, size_t count,
@@ -284,7 +303,7 @@ static bool grow_sides(struct growing *growing, const struct split *split,
                        double *loss)
 {
     struct shmt_learn_tree *const tree = growing->tree;
-    const size_t node = tree->count++;
+    const size_t node = tree->count++, leaf = tree->leaf_count;
     const size_t front = part(growing, split, chosen, count);
     double first, second;
 
@@ -296,7 +315,7 @@ static bool grow_sides(struct growing *growing, const struct split *split,
     if (!grow(growing, chosen + front, count - front, depth + 1, &second))
         return false;
     *loss = first + second;
-    raise(growing, node, chosen, count, loss);
+    raise(growing, node, leaf, chosen, count, loss);
     return true;
 }
 
@@ -308,6 +327,7 @@ static bool grow(struct growing *growing, size_t *chosen, size_t count,
     const size_t configs = growing->field->configs;
     struct shmt_learn_tree *const tree = growing->tree;
     const size_t node = tree->count, leaf = tree->leaf_count;
+    const size_t before = growing->put;
     double *const sums = calloc(configs + 1, sizeof *sums);
     struct split split;
     double alone;
@@ -327,9 +347,10 @@ static bool grow(struct growing *growing, size_t *chosen, size_t count,
         done = grow_sides(growing, &split, chosen, count, depth, loss);
     if (done && (split.spread == INFINITY ||
                  alone - *loss < growing->gain *
-                                     (double)(tree->leaf_count - leaf - 1))) {
+                                     (double)(growing->put - before - 1))) {
         tree->count = node;
         tree->leaf_count = leaf;
+        growing->put = before;
         *loss = alone;
         put_leaf(growing, rank(growing, sums, chosen, count));
     }

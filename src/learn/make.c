@@ -5,6 +5,7 @@
  * by learn.c.
  */
 #include "learn/make.h"
+#include "learn/portfolio.h"
 
 #include <math.h>
 #include <string.h>
@@ -167,8 +168,10 @@ static bool put_nodes(struct making *making)
     return true;
 }
 
-/* The number of a term, which is added where it is new; SHMT_DISPATCH_TERMS
- * where there is no room. */
+/* The number of a term, which is added where it is new. */
+_Static_assert((int)SHMT_LEARN_PORTFOLIO * (int)SHMT_LEARN_TERMS <=
+                   (int)SHMT_DISPATCH_TERMS,
+               "there is room for the terms of all");
 static size_t number_of(struct shmt_dispatch_term *terms, size_t *count,
                         const struct shmt_dispatch_term *term)
 {
@@ -177,8 +180,6 @@ static size_t number_of(struct shmt_dispatch_term *terms, size_t *count,
             memcmp(terms[k].by, term->by, sizeof term->by) == 0 &&
             terms[k].rounds == term->rounds)
             return k;
-    if (*count == SHMT_DISPATCH_TERMS)
-        return SHMT_DISPATCH_TERMS;
     terms[*count] = *term;
     return (*count)++;
 }
@@ -197,13 +198,11 @@ static void put_estimate(struct shmt_dispatch *out,
     to->start = from->count == 0 ? INT64_MAX : attoseconds(from->start_us);
     for (size_t k = 0; k < from->count; k++) {
         const int64_t each = attoseconds(from->each_us[k]);
-        const size_t term =
-            each == 0 ? SHMT_DISPATCH_TERMS
-                      : number_of(terms, &out->term_count, &from->terms[k]);
 
-        if (term == SHMT_DISPATCH_TERMS)
+        if (each == 0)
             continue;
-        to->terms[to->count] = (uint16_t)term;
+        to->terms[to->count] =
+            (uint16_t)number_of(terms, &out->term_count, &from->terms[k]);
         to->each[to->count++] = each;
     }
 }

@@ -22,7 +22,7 @@ enum {
     SHMT_DISPATCH_NODES = 511,
     SHMT_DISPATCH_RANKS = 8,       /* of a leaf */
     SHMT_DISPATCH_DEPTH = 24,
-    SHMT_DISPATCH_TERMS = 96,      /* of all estimates, */
+    SHMT_DISPATCH_TERMS = 128,     /* of all estimates, */
     SHMT_DISPATCH_TERMS_OF_ONE = 8,
     SHMT_DISPATCH_FACTOR = 1000,   /* one, as factors of a leaf are written */
     SHMT_DISPATCH_MOST_FACTOR = 9999,

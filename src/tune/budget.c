@@ -136,25 +136,45 @@ double shmt_tune_search_end(const struct shmt_tune *tune)
     return isfinite(budget_s) ? budget_s - reserve_s(tune) : INFINITY;
 }
 
-/* A quarter at a time, so that it ends soon after there are enough. */
+/* With a result, of this run or of one that it resumes. */
+static uint64_t count_tried(const struct shmt_tune *tune)
+{
+    const struct shmt_ledger *const ledger = tune->outcome->ledger;
+    uint64_t tried = 0;
+
+    for (size_t k = 0; k < shmt_ledger_count(ledger); k++)
+        tried += shmt_ledger_at(ledger, k)->known;
+    return tried;
+}
+
+/* A quarter at a time, so that it ends soon after there are enough.  Where
+ * earlier runs have spent all of that, nothing goes on. */
 void shmt_tune_go_on(struct shmt_tune *tune)
 {
     const double most_s = tune->options->more_s, before_s = tune->more_s;
     const uint64_t all = tune->outcome->header.space_count;
     const uint64_t least = all < SHMT_TUNE_FEW ? all : SHMT_TUNE_FEW;
+    uint64_t tried;
 
-    while (tune->outcome->tried < least && tune->more_s < most_s &&
+    if (before_s >= most_s ||
+        shmt_tune_elapsed(tune) < shmt_tune_search_end(tune))
+        return;
+    tried = count_tried(tune);
+    while (tried < least && tune->more_s < most_s &&
            shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune))
         tune->more_s = fmin(most_s, tune->more_s +
                                         shmt_tune_budget_s(tune) / 4);
-    if (before_s > 0 || tune->more_s <= before_s)
+    if (before_s > 0 || tried >= least)
         return;
+    if (shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune)) {
+        tune->more_s = 0;
+        return;
+    }
     shmt_tune_notice(tune, "%s, %s: only %llu of %llu candidates in %.3g s: "
                      "the search goes on to %llu, or %.3g s; --budget sets "
                      "another end", tune->target->kernel->name, tune->size,
-                     (unsigned long long)tune->outcome->tried,
-                     (unsigned long long)all, shmt_tune_elapsed(tune),
-                     (unsigned long long)least,
+                     (unsigned long long)tried, (unsigned long long)all,
+                     shmt_tune_elapsed(tune), (unsigned long long)least,
                      tune->options->budget_s + most_s);
 }
 

@@ -209,11 +209,12 @@ bool shmt_tune_helper_reply(struct shmt_tune *tune,
 /* budget.c: a candidate has a time: how many finalists are to be expected. */
 void shmt_tune_expect_finalists(struct shmt_tune *tune);
 
-/* At how many elapsed seconds the search has to end, so that there is
- * time for the finals, and when those have to; INFINITY: any time. */
+/* With what it has gone on for. */
 double shmt_tune_budget_s(const struct shmt_tune *tune);
 /* Past the search's end with few candidates: the search goes on. */
 void shmt_tune_go_on(struct shmt_tune *tune);
+/* At how many elapsed seconds the search has to end, so that there is
+ * time for the finals, and when those have to; INFINITY: any time. */
 double shmt_tune_search_end(const struct shmt_tune *tune);
 double shmt_tune_finals_end(const struct shmt_tune *tune);
 

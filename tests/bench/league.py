@@ -485,7 +485,9 @@ def print_table(rows):
                                     for r in l) else ""]
         medians = {t: median_of(own[t]) if own[t] else None for t in TUNERS}
         cut = least_cut(own["kernel-tuner"] or own["shmtune"])
-        cells += ["" if medians[t] is None else said(medians[t], cut)
+        cells += ["" if medians[t] is None else
+                  "not reached" if t == "shmtune" and
+                  medians[t] == float("inf") else said(medians[t], cut)
                   for t in TUNERS]
         ours, theirs = medians["shmtune"], medians["kernel-tuner"]
         if not own["shmtune"] or not own["kernel-tuner"] or \

@@ -389,7 +389,9 @@ def league_cells(kernel, rows):
         row["planted"] == "1" for some in own.values() for row in some)
         else AUTHORS.get(kernel, "ours")]
     for name in TUNERS:
-        cells.append("" if medians[name] is None else said(medians[name], cut))
+        cells.append("" if medians[name] is None else
+                     "not reached" if name == "shmtune" and
+                     medians[name] > cut else said(medians[name], cut))
     ours, theirs = medians["shmtune"], medians["kernel-tuner"]
     cells.append("" if None in (ours, theirs) or ours > cut else
                  "%s%.1f" % ("> " if theirs > cut else "",

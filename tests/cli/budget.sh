@@ -89,9 +89,12 @@ slow() {
 slowly 2000
 slow
 check "a search that has tried few goes on" all 'exits 0' \
-    'err_has "15 s each (--budget), up to 60 s where few candidates were tried"' \
+    'err_has "device Pretended H100: 15 s each (--budget), and up to 45 s more where few candidates were tried"' \
     'err_has "only [123].* of 252 candidates in 1[0-5].* s: the search goes on to 64, or 60 s"' \
     'between 64 tried 80' 'between 20 elapsed_s 40'
+run toy --size n=4096 --device replay:slow.journal.gz -j 4 --output slow
+check "but not once more for what it has resumed" all 'exits 0' \
+    'err_has "resuming: [67].* candidates are known"' 'err_lacks "goes on to 64"'
 slow --budget 15s
 check "not where the user said how long" all 'exits 0' \
     'between 5 tried 40' 'between 10 elapsed_s 15'
