@@ -165,6 +165,10 @@ static void add_estimate(const struct shmt_dispatch *dispatch, size_t config,
     const struct shmt_dispatch_estimate *const one =
         &dispatch->estimates[config];
 
+    if (one->start == INT64_MAX) {
+        shmt_text_add(text, "   estimated: not known\n");
+        return;
+    }
     shmt_text_addf(text, "   estimated: %.4g us", (double)one->start / 1e12);
     for (size_t k = 0; k < one->count; k++) {
         shmt_text_addf(text, " + %.4g ns * ", (double)one->each[k] / 1e9);

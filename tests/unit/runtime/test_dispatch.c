@@ -57,7 +57,9 @@ static const char estimates[] =
     "  tree:\n"
     "  - {feature: 0, below: 3000, else: 2}\n"
     "  - {take: [0, 1, 2], factors: [1000, 1000, 1000]}\n"
+    "  - {feature: 0, below: 5000, else: 4}\n"
     "  - {take: [2, 0], factors: [1000, 1400]}\n"
+    "  - {take: [2, 0], factors: [1000, 1600]}\n"
     "...\n";
 
 /* Writes a tuning of two sizes with the dispatch, and opens it. */
@@ -149,8 +151,9 @@ static void estimates_decide(void)
     check_at(3001, 2000, 1024, SHMTUNE_LEARNT);    /* 13 us, 12 us */
     check_at(3001, 1000, 128, SHMTUNE_LEARNT);     /* 1024 may not run here */
     /* What nobody can say counts as half as much again as the least: 1.5 and
-     * 1.4 times that. */
+     * 1.4 times that, 1.5 and 1.6. */
     check_at(3001, 3000, 128, SHMTUNE_LEARNT);
+    check_at(3001, 6000, 64, SHMTUNE_LEARNT);
 }
 
 static void the_next_rank_is_taken(void)
