@@ -11,8 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "command/figures.h"
 #include "command/json.h"
-#include "yaml/yaml.h"
 
 enum { WORST = 10 };
 
@@ -208,11 +208,9 @@ void shmt_command_show_dispatch(const struct shmt_dispatch *dispatch,
         shmt_text_add(text, "\n");
     }
     for (size_t k = 0; k < dispatch->config_count; k++) {
-        shmt_text_addf(text, "%zu ", k);
-        for (size_t p = 0; p < dispatch->setting_count; p++) {
-            shmt_text_addf(text, " %s=", dispatch->configs[k][p].name);
-            shmt_yaml_add_value(text, dispatch->configs[k][p].value);
-        }
+        shmt_text_addf(text, "%zu  ", k);
+        shmt_command_add_settings(dispatch->configs[k],
+                                  dispatch->setting_count, text);
         shmt_text_add(text, "\n");
         if (dispatch->estimates != NULL)
             add_estimate(dispatch, k, text);

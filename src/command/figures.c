@@ -45,6 +45,15 @@ shmt_command_figures_new(const struct shmt_command_figures *options,
 
 enum { MOST_ROWS = 20 };
 
+void shmt_command_add_settings(const struct shmt_setting *settings,
+                               size_t count, struct shmt_text *text)
+{
+    for (size_t k = 0; k < count; k++) {
+        shmt_text_addf(text, "%s%s=", k == 0 ? "" : " ", settings[k].name);
+        shmt_yaml_add_value(text, settings[k].value);
+    }
+}
+
 static void add_point(struct shmt_table *table,
                       const struct shmt_tuned_front *front,
                       const struct shmt_tuned_point *point,
@@ -58,11 +67,7 @@ static void add_point(struct shmt_table *table,
         shmt_figure_add(&number, point->at[k]);
         shmt_table_add_text(table, &number);
     }
-    for (size_t k = 0; k < setting_count; k++) {
-        shmt_text_addf(&config, "%s%s=", k == 0 ? "" : " ",
-                       point->settings[k].name);
-        shmt_yaml_add_value(&config, point->settings[k].value);
-    }
+    shmt_command_add_settings(point->settings, setting_count, &config);
     shmt_table_add_text(table, &config);
 }
 

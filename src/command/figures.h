@@ -35,6 +35,11 @@ shmt_command_figures_new(const struct shmt_command_figures *options,
                          const struct shmt_kernel *kernel, const char *file,
                          struct shmt_figures **out, struct shmt_error *err);
 
+struct shmt_setting;
+/* "BLOCK=128 PAD=0" */
+void shmt_command_add_settings(const struct shmt_setting *settings,
+                               size_t count, struct shmt_text *text);
+
 /* A table of the set, with its heading; nothing where there is none. */
 void shmt_command_add_front(const struct shmt_tuned_front *front,
                             size_t setting_count,

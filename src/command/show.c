@@ -64,15 +64,6 @@ static void add_device(const struct shmtune_device *device,
 
 /* -- a tuning ------------------------------------------------------------- */
 
-static void add_settings(struct shmt_text *text,
-                         const struct shmt_setting *settings, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        shmt_text_addf(text, "%s%s=", i == 0 ? "" : " ", settings[i].name);
-        shmt_yaml_add_value(text, settings[i].value);
-    }
-}
-
 static void add_tuning_heading(const struct shmt_tuning *tuning,
                                const struct shmt_kernel *kernel,
                                struct shmt_text *text)
@@ -129,8 +120,9 @@ static void add_tuned(struct shmt_table *table, bool wide,
                               tuned->verdicts[SHMT_VERDICT_SLOW];
     struct shmt_text size = {0}, settings = {0};
 
-    add_settings(&size, tuned->size, tuned->size_count);
-    add_settings(&settings, tuned->settings, tuned->setting_count);
+    shmt_command_add_settings(tuned->size, tuned->size_count, &size);
+    shmt_command_add_settings(tuned->settings, tuned->setting_count,
+                              &settings);
     known = winner_of(kernel, tuned, problem, config);
     table->failed |= size.failed || settings.failed;
     shmt_sheet_add_row(table, wide, &(struct shmt_sheet_row){
@@ -174,7 +166,7 @@ static void add_table(const struct show *show,
         if (tuned->pareto.axis_count == 0)
             continue;
         shmt_text_add(text, "\n");
-        add_settings(text, tuned->size, tuned->size_count);
+        shmt_command_add_settings(tuned->size, tuned->size_count, text);
         shmt_text_add(text, tuned->size_count > 0 ? ": " : "");
         shmt_command_add_front(&tuned->pareto, tuned->setting_count,
                                show->call, text);

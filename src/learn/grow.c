@@ -352,7 +352,10 @@ static bool grow(struct growing *growing, size_t *chosen, size_t count,
         tree->leaf_count = leaf;
         growing->put = before;
         *loss = alone;
-        put_leaf(growing, rank(growing, sums, chosen, count));
+        /* What was below has written over them. */
+        if (split.spread < INFINITY)
+            rank(growing, sums, chosen, count);
+        put_leaf(growing, ranks);
     }
     free(sums);
     return done;

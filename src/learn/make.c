@@ -5,10 +5,11 @@
  * by learn.c.
  */
 #include "learn/make.h"
-#include "learn/portfolio.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "learn/portfolio.h"
 
 enum { SELDOM = 200 };           /* chosen once in so many times */
 
@@ -168,10 +169,11 @@ static bool put_nodes(struct making *making)
     return true;
 }
 
-/* The number of a term, which is added where it is new. */
 _Static_assert((int)SHMT_LEARN_PORTFOLIO * (int)SHMT_LEARN_TERMS <=
                    (int)SHMT_DISPATCH_TERMS,
                "there is room for the terms of all");
+
+/* The number of a term, which is added where it is new. */
 static size_t number_of(struct shmt_dispatch_term *terms, size_t *count,
                         const struct shmt_dispatch_term *term)
 {

@@ -420,6 +420,7 @@ static enum shmtune_status read_node(struct reading *reading, size_t *next,
                                      size_t depth, struct shmt_error *err)
 {
     const struct shmt_dispatch *const out = reading->dispatch;
+    const bool estimated = out->estimates != NULL;
     const size_t k = (*next)++;
     const struct shmt_yaml *item, *values[NODE_KEYS];
     int64_t feature = 0, other = 0;
@@ -435,22 +436,20 @@ static enum shmtune_status read_node(struct reading *reading, size_t *next,
         status = shmt_yaml_get_keys(item, node_keys, values, err);
     if (status != SHMTUNE_OK)
         return status;
-    if (values[TAKE] != NULL && out->estimates == NULL && item->count == 1)
-        return read_leaf(reading, k, values[TAKE], err);
-    if (values[TAKE] != NULL && out->estimates != NULL &&
-        values[FACTORS] != NULL && item->count == 2) {
+    if (values[TAKE] != NULL && (values[FACTORS] != NULL) == estimated &&
+        item->count == (estimated ? 2 : 1)) {
         status = read_leaf(reading, k, values[TAKE], err);
-        return status == SHMTUNE_OK
+        return status == SHMTUNE_OK && estimated
                    ? read_factors(reading, values[FACTORS],
                                   values[TAKE]->count, err) : status;
     }
     if (values[FEATURE] == NULL || values[BELOW] == NULL ||
         values[ELSE] == NULL || item->count != 3)
         return shmt_yaml_expected(
-            item, err, out->estimates == NULL
-                ? "{feature: K, below: N, else: NODE} or {take: [K, ...]}"
-                : "{feature: K, below: N, else: NODE} or {take: [K, ...], "
-                  "factors: [N, ...]}, as there are estimates");
+            item, err, estimated
+                ? "{feature: K, below: N, else: NODE} or {take: [K, ...], "
+                  "factors: [N, ...]}, as there are estimates"
+                : "{feature: K, below: N, else: NODE} or {take: [K, ...]}");
     if (depth == SHMT_DISPATCH_DEPTH)
         return shmt_yaml_refuse(item, err, "found a tree that is deeper than "
                                 "%d comparisons", SHMT_DISPATCH_DEPTH);

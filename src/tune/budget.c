@@ -136,17 +136,6 @@ double shmt_tune_search_end(const struct shmt_tune *tune)
     return isfinite(budget_s) ? budget_s - reserve_s(tune) : INFINITY;
 }
 
-/* With a result, of this run or of one that it resumes. */
-static uint64_t count_tried(const struct shmt_tune *tune)
-{
-    const struct shmt_ledger *const ledger = tune->outcome->ledger;
-    uint64_t tried = 0;
-
-    for (size_t k = 0; k < shmt_ledger_count(ledger); k++)
-        tried += shmt_ledger_at(ledger, k)->known;
-    return tried;
-}
-
 /* A quarter at a time, so that it ends soon after there are enough.  Where
  * earlier runs have spent all of that, nothing goes on. */
 void shmt_tune_go_on(struct shmt_tune *tune)
@@ -159,7 +148,7 @@ void shmt_tune_go_on(struct shmt_tune *tune)
     if (before_s >= most_s ||
         shmt_tune_elapsed(tune) < shmt_tune_search_end(tune))
         return;
-    tried = count_tried(tune);
+    tried = shmt_tune_count_known(tune);
     while (tried < least && tune->more_s < most_s &&
            shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune))
         tune->more_s = fmin(most_s, tune->more_s +

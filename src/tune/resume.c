@@ -119,12 +119,20 @@ static double longest_measure_s(const struct shmt_journal *journal)
     return longest_ms / 1000;
 }
 
-/* Gives a `crash` verdict to candidates that were begun too often, and counts
- * those with a result. */
-static size_t count_known(struct shmt_tune *tune)
+size_t shmt_tune_count_known(const struct shmt_tune *tune)
+{
+    const struct shmt_ledger *const ledger = tune->outcome->ledger;
+    size_t known = 0;
+
+    for (size_t k = 0; k < shmt_ledger_count(ledger); k++)
+        known += shmt_ledger_at(ledger, k)->known;
+    return known;
+}
+
+/* Gives a `crash` verdict to candidates that were begun too often. */
+static void give_up_tried(struct shmt_tune *tune)
 {
     struct shmt_ledger *const ledger = tune->outcome->ledger;
-    size_t known = 0;
 
     for (size_t k = 0; k < shmt_ledger_count(ledger); k++) {
         struct shmt_ledger_entry *const entry = shmt_ledger_at(ledger, k);
@@ -135,9 +143,7 @@ static size_t count_known(struct shmt_tune *tune)
                                     "ended", entry->tries);
             entry->known = true;
         }
-        known += entry->known;
     }
-    return known;
 }
 
 /* Its candidates count all the same, whatever led the search to them. */
@@ -187,7 +193,8 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
     longest_s = longest_measure_s(journal);
     if (longest_s >= 0 && tune->target->operations->set_longest != NULL)
         tune->target->operations->set_longest(tune->target, longest_s);
-    known = count_known(tune);
+    give_up_tried(tune);
+    known = shmt_tune_count_known(tune);
     if (known > 0)
         shmt_tune_notice(tune, "resuming: %zu candidate%s known from %s",
                known, known == 1 ? " is" : "s are",

@@ -162,6 +162,8 @@ void shmt_tune_report_search(const struct shmt_tune *tune);
 /* resume.c: opens the journal and takes over what it knows. */
 enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
                                      struct shmt_error *err);
+/* Candidates with a result, of this run or of one that it resumes. */
+size_t shmt_tune_count_known(const struct shmt_tune *tune);
 
 /* pipeline.c: starts a candidate, and claims it in the session unless it is
  * FROM_RUN. */

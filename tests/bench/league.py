@@ -16,8 +16,8 @@ measured, verified, the fastest so far by the tuner's own clock, and within
 the fastest are measured, and verified again, by one run of shmtune.  shmtune
 has its default budget, and its search begins with nothing; what it takes to
 start counts.  Kernel Tuner has --cut seconds, after which a run is more, or
-what --cut-of gives a kernel: some twenty times what shmtune took says as much; its
-inputs and expected results are made before its clock starts.  Its strategy
+what --cut-of gives a kernel: some twenty times what shmtune took says as much.
+Its inputs and expected results are made before its clock starts.  Its strategy
 is the one of its own that did best on recordings (docs/performance.md), its
 backend CuPy, which compiles with NVRTC in the process, and is the fastest.
 Its modules are imported before its clock starts, too: they import PyTorch,
@@ -509,7 +509,8 @@ def print_table(rows):
                  not row["planted"]]
         if plain:
             print(f"{tuner}: median "
-                  f"{said(median_of(plain), least_cut(plain))} s of {len(plain)} runs")
+                  f"{said(median_of(plain), least_cut(plain))} s "
+                  f"of {len(plain)} runs")
 
 
 def write_rows(path, rows):
