@@ -67,6 +67,12 @@ static double ways(double waves, double conflicts)
     return waves > conflicts ? waves / (waves - conflicts) : (double)NAN;
 }
 
+/* Of what no request asks for nothing is used. */
+static double used_of(double used, double requests)
+{
+    return requests > 0 || isnan(requests) ? used : (double)NAN;
+}
+
 /* NAN where a counter is not known, or divides by nothing. */
 static void compute_readings(const struct shmt_counters *counters,
                              double out[READING_COUNT])
@@ -75,10 +81,12 @@ static void compute_readings(const struct shmt_counters *counters,
 
     out[READING_LOAD_SECTORS] =
         ratio(c[SHMT_METRIC_LOAD_SECTORS], c[SHMT_METRIC_LOAD_REQUESTS]);
-    out[READING_LOAD_USED] = c[SHMT_METRIC_LOAD_USED];
+    out[READING_LOAD_USED] =
+        used_of(c[SHMT_METRIC_LOAD_USED], c[SHMT_METRIC_LOAD_REQUESTS]);
     out[READING_STORE_SECTORS] =
         ratio(c[SHMT_METRIC_STORE_SECTORS], c[SHMT_METRIC_STORE_REQUESTS]);
-    out[READING_STORE_USED] = c[SHMT_METRIC_STORE_USED];
+    out[READING_STORE_USED] =
+        used_of(c[SHMT_METRIC_STORE_USED], c[SHMT_METRIC_STORE_REQUESTS]);
     out[READING_L2_HIT] = c[SHMT_METRIC_L2_HIT];
     out[READING_DRAM_READ] = c[SHMT_METRIC_DRAM_READ] / 1e6;
     out[READING_DRAM_WRITE] = c[SHMT_METRIC_DRAM_WRITE] / 1e6;
@@ -107,7 +115,7 @@ static void remark_global(const char *what, const double numbers[2],
 {
     const double sectors = numbers[0], used = numbers[1];
 
-    if (isfinite(used) && used < 70)
+    if (isfinite(sectors) && isfinite(used) && used < 70)
         shmt_text_addf(text, "a %s request takes %.1f sectors and uses "
                        "%.0f %% of their bytes: neighbouring threads are not "
                        "at neighbouring addresses\n", what, sectors, used);

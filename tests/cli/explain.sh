@@ -145,6 +145,8 @@ awk -v metrics="$metrics" -v fixed="$fixed" -v launches="$launches" \
             v = name[k] in value ? value[name[k]] : "7"
             if (how == "garbage" && i == 1 && k == 3)
                 v = "12; rm -rf"
+            if (how == "atomics" && name[k] ~ /global_op_st/)
+                v = "0"
             printf ",\"%s\"", v
         }
         printf "\n"
@@ -238,6 +240,12 @@ check "a metric that this ncu does not know is left out" all 'exits 0' \
     'out_has "^warps active (achieved)  *%  *-  *-$"' \
     'out_has "^sectors a load request  *32.00 "' \
     '! grep -q warps_active arguments'
+FAKE_NCU=atomics
+run explain $spec --config $config
+check "one that stores nothing has no sectors a store" all 'exits 0' \
+    'out_has "^sectors a store request  *-  *-$"' 'out_lacks "nan"' \
+    '[ -z "$(sed -n "/^sectors a store/{n;/[0-9]/p}" out)" ]' \
+    'out_lacks "store request takes"'
 FAKE_NCU=good
 run explain $spec --config FAULT=8
 check "a wrong configuration is named, and not counted" all 'exits 4' \
