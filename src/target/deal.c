@@ -19,13 +19,15 @@ void shmt_pool_take_stock(struct shmt_pool *pool)
 {
     struct shmt_pool_client *client;
 
-    pool->commands = 0;
+    pool->sharers = 0;
     for (client = pool->clients; client != NULL; client = client->next)
         if (client->command != NULL)
             *client->command = (struct shmt_pool_command){0};
-    for (client = pool->clients; client != NULL; client = client->next)
-        if (client->command == NULL || client->command->clients++ == 0)
-            pool->commands++;
+    for (client = pool->clients; client != NULL; client = client->next) {
+        pool->sharers += client->compiles;
+        if (client->command != NULL)
+            client->command->sharers += client->compiles;
+    }
     for (size_t k = 0; k < pool->jobs; k++) {
         const struct shmt_pool_worker *const worker = &pool->compilers[k];
         if (worker->client == NULL || worker->client->command == NULL)
@@ -35,10 +37,14 @@ void shmt_pool_take_stock(struct shmt_pool *pool)
     }
 }
 
-size_t shmt_pool_fair(const struct shmt_pool *pool)
+/* One that has not begun to compile counts, too. */
+size_t shmt_pool_fair(const struct shmt_pool *pool,
+                      const struct shmt_pool_client *client)
 {
-    const size_t share =
-        pool->jobs / (pool->commands > 0 ? pool->commands : 1);
+    const size_t own = client->command == NULL || client->command->sharers == 0
+                           ? 1 : client->command->sharers;
+    const size_t all = pool->sharers > own ? pool->sharers : own;
+    const size_t share = pool->jobs * own / all;
 
     return share > 0 ? share : 1;
 }
@@ -77,10 +83,11 @@ static struct shmt_pool_client *
 find_needy(const struct shmt_pool *pool, const struct shmt_pool_worker *worker,
            bool has_work)
 {
-    const size_t share = shmt_pool_fair(pool);
     const double now_s = shmt_clock_s();
-    const size_t own =
-        worker->client == NULL ? 0 : shmt_pool_bound_to(worker->client);
+    const bool can_spare =
+        worker->client != NULL &&
+        shmt_pool_bound_to(worker->client) >
+            shmt_pool_fair(pool, worker->client);
 
     for (struct shmt_pool_client *client = pool->clients; client != NULL;
          client = client->next) {
@@ -90,7 +97,8 @@ find_needy(const struct shmt_pool *pool, const struct shmt_pool_worker *worker,
             !is_short(client))
             continue;
         if (worker->client == NULL ||
-            (shmt_pool_bound_to(client) < share && own > share) ||
+            (can_spare &&
+             shmt_pool_bound_to(client) < shmt_pool_fair(pool, client)) ||
             (shmt_pool_bound_to(client) == 0 &&
              now_s - worker->bound_s >= turn_s) ||
             (!has_work && now_s - worker->since_s >= SHMT_POOL_IDLE_S))
@@ -246,6 +254,36 @@ static bool is_taken(const struct shmt_pool_client *client)
     return client->gpu != NULL && client->gpu->taken;
 }
 
+static const struct shmt_target_job *
+first_measurement(const struct shmt_pool_client *client)
+{
+    return client->pending[SHMT_TARGET_MEASURE].first;
+}
+
+static bool is_first(const struct shmt_pool_client *client)
+{
+    return isinf(first_measurement(client)->worth);
+}
+
+static bool is_late(const struct shmt_pool_client *client, double now_s)
+{
+    return shmt_target_job_is_late(first_measurement(client), now_s);
+}
+
+/* Whether the one's measurement goes before the other's.  Those that a run
+ * cannot do without, as in its finals, go before all others; on a GPU that has
+ * just done one, they leave a turn to a search. */
+static bool measures_before(const struct shmt_pool_client *client,
+                            const struct shmt_pool_client *other,
+                            double now_s)
+{
+    if (other != NULL && client->gpu != NULL && client->gpu == other->gpu &&
+        client->gpu->did_first && is_first(client) != is_first(other) &&
+        !is_late(client, now_s) && !is_late(other, now_s))
+        return is_first(other);
+    return is_before(client, other, SHMT_TARGET_MEASURE, now_s);
+}
+
 /* The client that is to measure next; NULL: none, or their GPUs are busy. */
 static struct shmt_pool_client *
 find_measurement(const struct shmt_pool *pool)
@@ -257,7 +295,7 @@ find_measurement(const struct shmt_pool *pool)
          client = client->next)
         if (has_measurement(client) && !is_taken(client) &&
             (client->gpu == NULL || !client->gpu->refused) &&
-            is_before(client, found, SHMT_TARGET_MEASURE, now_s))
+            measures_before(client, found, now_s))
             found = client;
     return found;
 }
@@ -301,8 +339,10 @@ static enum shmtune_status send_measurement(struct shmt_pool_client *client,
         client->gpu->refused = true;
         return SHMTUNE_OK;
     }
-    if (client->gpu != NULL)
+    if (client->gpu != NULL) {
         client->gpu->taken = true;
+        client->gpu->did_first = is_first(client);
+    }
     return send(&client->measurer->worker, client, err);
 }
 

@@ -70,14 +70,19 @@ void shmt_target_queue_withdraw(struct shmt_target_queue *queue,
  * others of a second before it. */
 static const double compile_patience_s = 10, measure_patience_s = 2;
 
+bool shmt_target_job_is_late(const struct shmt_target_job *job, double now_s)
+{
+    return now_s - job->asked_s > (job->verb == SHMT_TARGET_INSPECT
+                                       ? compile_patience_s
+                                       : measure_patience_s);
+}
+
 bool shmt_target_job_is_before(const struct shmt_target_job *job,
                                const struct shmt_target_job *other,
                                double now_s)
 {
-    const double patience_s = job->verb == SHMT_TARGET_INSPECT
-                                  ? compile_patience_s : measure_patience_s;
-    const bool late = now_s - job->asked_s > patience_s;
-    const bool other_late = now_s - other->asked_s > patience_s;
+    const bool late = shmt_target_job_is_late(job, now_s);
+    const bool other_late = shmt_target_job_is_late(other, now_s);
 
     if (late != other_late)
         return late;

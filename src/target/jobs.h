@@ -43,6 +43,9 @@ void shmt_target_queue_clear(struct shmt_target_queue *queue);
 void shmt_target_queue_withdraw(struct shmt_target_queue *queue,
                                 const void *owner);
 
+/* Whether it has waited so long that it is its turn. */
+bool shmt_target_job_is_late(const struct shmt_target_job *job, double now_s);
+
 /* Whether of two jobs that wait for one worker or one GPU the first goes
  * first: that which is worth more, or which has waited so long that it is its
  * turn. */

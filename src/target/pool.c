@@ -460,7 +460,7 @@ enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
         begin_measuring(pool, client);
     }
     shmt_pool_take_stock(pool);
-    share = shmt_pool_fair(pool);
+    share = shmt_pool_fair(pool, client);
     bound = shmt_pool_bound_to(client);
     for (size_t k = 0; verb == SHMT_TARGET_INSPECT && k < pool->jobs &&
                        bound < share; k++) {

@@ -69,6 +69,7 @@ struct shmt_pool_gpu {
     bool refused;                      /* another tuner has it */
     bool taken;                        /* one of its clients measures, */
     bool wanted;                       /* or has something to measure */
+    bool did_first;                    /* the last one went before others */
 };
 
 /* A measure worker, and the clients that it measures for: those of one command,
@@ -86,7 +87,8 @@ struct shmt_pool_measurer {
 /* A command that compile workers run, and what there is of it; counted anew
  * before workers are dealt out (pool.c). */
 struct shmt_pool_command {
-    size_t clients, bound;             /* clients, workers that run it */
+    size_t sharers, bound;             /* clients that compile, workers that
+                                          run it */
     size_t coming;                     /* of those, idle or soon to be */
 };
 

@@ -19,7 +19,7 @@ struct shmt_pool {
                                              the first */
     size_t client_count;
     struct shmt_pool_measurer *measurers;
-    size_t commands;                      /* that clients compile by */
+    size_t sharers;                       /* clients that compile */
     struct pollfd *fds;
     size_t fd_room;
 };
@@ -50,9 +50,10 @@ void shmt_pool_bind(struct shmt_pool_worker *worker,
 /* Counts what each command has, as shmt_pool_assign does; the three after it
  * are true until a worker goes to another command. */
 void shmt_pool_take_stock(struct shmt_pool *pool);
-/* How many compile workers are the share of a command, and run that of a
- * client. */
-size_t shmt_pool_fair(const struct shmt_pool *pool);
+/* How many compile workers are the share of a client's command, by the clients
+ * that compile by it, and how many run it. */
+size_t shmt_pool_fair(const struct shmt_pool *pool,
+                      const struct shmt_pool_client *client);
 size_t shmt_pool_bound_to(const struct shmt_pool_client *client);
 /* A compile worker may go over to one that is short, though nothing comes of
  * any worker. */

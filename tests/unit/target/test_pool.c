@@ -234,6 +234,36 @@ static void two_on_one_gpu(void)
     shmt_live_pool_close(pool);
 }
 
+/* What a run cannot do without goes first, and leaves every other turn to the
+ * searches of the GPU. */
+static void a_search_has_turns_beside_finals(void)
+{
+    struct shmt_target *a, *b;
+    struct shmt_target_reply reply;
+    bool got = false;
+
+    CHECK_INT(shmt_live_pool_open(1, NULL, &pool, &err), SHMTUNE_OK);
+    setenv("FAKE_WORKER_BUSY_MS", "20", 1);
+    a = start(toy, "0");
+    b = start(toy, "0");
+    await_ready(a);
+    await_ready(b);
+    ask(a, 0);
+    ask(b, 0);
+    for (uint64_t tag = 0; tag < 6; tag++)
+        measure(a, tag, INFINITY);
+    for (uint64_t tag = 6; tag < 9; tag++)
+        measure(b, tag, 1);
+    for (size_t k = 0; k < 9; k++) {
+        CHECK_INT(a->operations->wait(a, 20, &got, &reply, &err), SHMTUNE_OK);
+        CHECK(got && (reply.target == b) == (k < 6 && k % 2 == 1));
+    }
+    unsetenv("FAKE_WORKER_BUSY_MS");
+    a->operations->close(a);
+    b->operations->close(b);
+    shmt_live_pool_close(pool);
+}
+
 /* Workers that say in the log when they are ready, and take so long for each
  * request. */
 static void start_two(const char *busy_ms, struct shmt_target **a,
@@ -369,6 +399,7 @@ int main(void)
     CHECK_RUN(compilers_are_shared);
     CHECK_RUN(the_others_go_on);
     CHECK_RUN(two_on_one_gpu);
+    CHECK_RUN(a_search_has_turns_beside_finals);
     CHECK_RUN(a_cancelled_one_is_of_its_problem);
     CHECK_RUN(the_last_one_has_a_new_worker);
     CHECK_RUN(a_failure_is_its_own);
