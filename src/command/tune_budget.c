@@ -132,7 +132,8 @@ static double share_of(const struct shmt_command_share *share, double left_s)
 enum shmtune_status
 shmt_command_budget_next(struct shmt_command_budget *budget,
                          const struct shmt_command_share *share,
-                         double *seconds, struct shmt_error *err)
+                         double *seconds, double *most_s,
+                         struct shmt_error *err)
 {
     const double now_s = shmt_clock_s();
     const double left_s = budget->end_s - now_s;
@@ -145,14 +146,15 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
                               problems, problems == 1 ? " was" : "s were",
                               budget->total_s);
     budget->problems -= budget->problems > 0;
-    *seconds = budget->seconds * (double)share->together;
+    *most_s = fmin(budget->seconds * (double)share->together, left_s);
+    if (share->together > 1)
+        *most_s = fmin(*most_s,
+                       fmax(budget->began_s + budget->dealt_s +
+                                shmt_command_budget_more(budget) - now_s,
+                            budget->seconds));
+    *seconds = *most_s;
     if (isfinite(left_s))
         *seconds = fmin(*seconds, fmax(share_of(share, left_s), least_s));
-    if (share->together > 1)
-        *seconds = fmin(*seconds,
-                        fmax(budget->began_s + budget->dealt_s +
-                                 shmt_command_budget_more(budget) - now_s,
-                             budget->seconds));
     return SHMTUNE_OK;
 }
 

@@ -53,12 +53,14 @@ void shmt_command_budget_granted(struct shmt_command_budget *budget);
 
 /* Seconds for the next problem, from now on: what --budget gives those that run
  * together, for each of them to spend together, and never more than a share of
- * what is left of the total, or of what all budgets come to.
- * SHMTUNE_INTERRUPTED when nothing is left of the total. */
+ * what is left of the total, or of what all budgets come to.  *most_s: without
+ * the others, who may need less than their shares.  SHMTUNE_INTERRUPTED when
+ * nothing is left of the total. */
 enum shmtune_status
 shmt_command_budget_next(struct shmt_command_budget *budget,
                          const struct shmt_command_share *share,
-                         double *seconds, struct shmt_error *err);
+                         double *seconds, double *most_s,
+                         struct shmt_error *err);
 
 /* What a problem may take beside that where few candidates were tried by then:
  * no user who gave a time has it taken longer. */

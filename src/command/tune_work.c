@@ -53,7 +53,7 @@ size_t shmt_command_work_together(const struct shmt_command_work *work)
     for (size_t k = 0; k < work->kernel_count; k++)
         count += work->kernels[k].count;
     count = (count + devices - 1) / devices;
-    return count < SHMT_CAMPAIGN_TOGETHER ? count : SHMT_CAMPAIGN_TOGETHER;
+    return count <= SHMT_CAMPAIGN_MOST ? count : SHMT_CAMPAIGN_TOGETHER;
 }
 
 /* -- which problems ------------------------------------------------------- */
@@ -409,12 +409,13 @@ static enum shmtune_status begin_problem(void *context,
     const struct shmt_command_share share = {
         task->left, task->devices, task->together, task->part, task->busy_s,
         task->full};
-    double budget_s = INFINITY;
+    double budget_s = INFINITY, most_s = INFINITY;
     enum shmtune_status status;
 
     if (far)
         shmt_command_budget_granted(&work->budget);
-    status = shmt_command_budget_next(&work->budget, &share, &budget_s, err);
+    status = shmt_command_budget_next(&work->budget, &share, &budget_s, &most_s,
+                                      err);
     work->display.problem += !task->again;
     if (status == SHMTUNE_OK)
         status = shmt_output_paths_of(work->arena, task->target,
@@ -440,6 +441,7 @@ static enum shmtune_status begin_problem(void *context,
         .strategy = work->options.strategy,
         .seed = (uint64_t)work->options.seed,
         .budget_s = budget_s,
+        .most_s = most_s,
         .more_s = shmt_command_budget_more(&work->budget),
         .spare_s = fmax(work->budget.end_s - shmt_clock_s() - budget_s, 0),
         .budget_count = work->budget.count,

@@ -247,10 +247,54 @@ static void count_beside(const struct shmt_dealer *dealer,
             task->left++;
         else
             task->busy_s += fmax(shmt_tune_left_s(other->run), 0);
-        if (searches && waiting == 0)
-            other->options.yields = false;
     }
-    task->full = waiting + begun > task->devices * dealer->all->together;
+    task->full = waiting + begun > task->devices * SHMT_CAMPAIGN_TOGETHER;
+}
+
+/* The budget of a search that goes on grows, up to all that there is. */
+static void prolong(struct shmt_lane *lane, double seconds)
+{
+    struct shmt_tune_options *const options = &lane->options;
+
+    options->budget_s += fmax(seconds, 0);
+    options->spare_s = fmax(options->spare_s - fmax(seconds, 0), 0);
+}
+
+/* Whether a problem of the model has still to begin, or begins. */
+static bool is_any_waiting(const struct shmt_dealer *dealer, size_t model)
+{
+    for (size_t k = 0; k < dealer->all->kernel_count; k++)
+        if (dealer->all->kernels[k].model == model &&
+            count_left(dealer, &dealer->all->kernels[k]) > 0)
+            return true;
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        if (dealer->lanes[k].state == SHMT_LANE_OPENING &&
+            shmt_lane_model(dealer, &dealer->lanes[k]) == model)
+            return true;
+    return false;
+}
+
+/* When nobody waits any more, nobody leaves time to others that they do not
+ * need: each search goes on as long as there is time for the finals on its
+ * device, the lightest ending first, so that the compilers are busy till the
+ * end. */
+static void share_the_rest(struct shmt_dealer *dealer, size_t model)
+{
+    if (dealer->width == 1 || is_any_waiting(dealer, model))
+        return;
+    for (size_t k = 0; k < dealer->lane_count; k++) {
+        struct shmt_lane *const lane = &dealer->lanes[k];
+
+        if (shmt_lane_model(dealer, lane) != model ||
+            lane->state != SHMT_LANE_RUNNING ||
+            shmt_tune_is_in_finals(lane->run))
+            continue;
+        lane->options.together = shmt_dealer_count_to_end(dealer, lane);
+        lane->options.yields =
+            lane->options.yields && shmt_dealer_is_crowded(dealer, lane);
+        if (isfinite(lane->options.most_s))
+            prolong(lane, lane->options.most_s - lane->options.budget_s);
+    }
 }
 
 /* What a failure means for what has not begun: nothing more is to begin, or, if
@@ -444,8 +488,7 @@ static void end_together(const struct shmt_dealer *dealer,
         if (other->state == SHMT_LANE_RUNNING && other != lane &&
             other->task.kernel == lane->task.kernel &&
             !shmt_tune_is_in_finals(other->run))
-            other->options.budget_s +=
-                fmax(left_s - shmt_tune_left_s(other->run), 0);
+            prolong(other, left_s - shmt_tune_left_s(other->run));
     }
 }
 
@@ -491,6 +534,7 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
         close_run(dealer, lane, status, &err);
     else if (lane->options.sizes != NULL && isfinite(lane->options.budget_s))
         end_together(dealer, lane);
+    share_the_rest(dealer, shmt_lane_model(dealer, lane));
 }
 
 /* Where several runs have buffers on a device, all of them have to fit it, with
@@ -526,9 +570,12 @@ static void advance(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
     struct shmt_error err = {0};
     enum shmtune_status status;
+    const bool searched = !shmt_tune_is_in_finals(lane->run);
     bool done = false;
 
     status = shmt_tune_advance(lane->run, &done, &lane->wait_s, &err);
+    if (searched && shmt_tune_is_in_finals(lane->run))
+        share_the_rest(dealer, shmt_lane_model(dealer, lane));
     lane->wait_s = shmt_tune_wait_of(lane->task.target, lane->wait_s);
     lane->since_s = shmt_clock_s();
     lane->due = false;

@@ -15,10 +15,11 @@
 
 #include "tune/run.h"
 
-/* Most runs that search on one device at a time: most kernels have all of
- * their sizes open together then.  Those of a kernel share a measure worker,
- * which takes some 500 MB of the device's memory besides the buffers. */
-enum { SHMT_CAMPAIGN_TOGETHER = 20 };
+/* Runs that search on one device at a time: most kernels have all of their
+ * sizes open together then.  Those of a kernel share a measure worker, which
+ * takes some 500 MB of the device's memory besides the buffers.  Where all that
+ * there are are no more than MOST, none waits for the end of others. */
+enum { SHMT_CAMPAIGN_TOGETHER = 20, SHMT_CAMPAIGN_MOST = 32 };
 
 /* The problems of a kernel, on the devices of one model. */
 struct shmt_campaign_kernel {
@@ -50,7 +51,8 @@ struct shmt_campaign_task {
                                     left */
     size_t together;             /* runs that share the device, with this one */
     double busy_s;               /* what the other searches still have */
-    bool full;                   /* some have to wait for the end of others */
+    bool full;                   /* so many share the devices that one which
+                                    ends early leaves time to others */
 };
 
 struct shmt_campaign_calls {
@@ -90,7 +92,7 @@ struct shmt_campaign {
     const size_t *models;        /* of each device */
     size_t device_count;
     size_t together;             /* runs that search on a device at a time, at
-                                    most SHMT_CAMPAIGN_TOGETHER; 0: one */
+                                    most SHMT_CAMPAIGN_MOST; 0: one */
     bool queued;                 /* the devices may be long in coming, or never
                                     come: no run counts on one that is not
                                     there */

@@ -34,8 +34,7 @@ size_t shmt_dealer_count_devices(const struct shmt_dealer *dealer,
     return count;
 }
 
-/* Whether a run begins or searches. */
-static bool is_searching(const struct shmt_lane *lane)
+bool shmt_dealer_is_searching(const struct shmt_lane *lane)
 {
     return lane->state == SHMT_LANE_OPENING ||
            (lane->state == SHMT_LANE_RUNNING &&
@@ -49,7 +48,7 @@ size_t shmt_dealer_count_searching(const struct shmt_dealer *dealer,
 
     for (size_t k = 0; k < dealer->lane_count; k++)
         count += shmt_lane_model(dealer, &dealer->lanes[k]) == model &&
-                 is_searching(&dealer->lanes[k]);
+                 shmt_dealer_is_searching(&dealer->lanes[k]);
     return count;
 }
 
@@ -60,8 +59,39 @@ size_t shmt_dealer_count_searching_beside(const struct shmt_dealer *dealer,
     size_t count = 0;
 
     for (size_t k = 0; k < dealer->width; k++)
-        count += &lanes[k] != lane && is_searching(&lanes[k]);
+        count += &lanes[k] != lane && shmt_dealer_is_searching(&lanes[k]);
     return count;
+}
+
+size_t shmt_dealer_count_to_end(const struct shmt_dealer *dealer,
+                                const struct shmt_lane *lane)
+{
+    size_t count = 1;
+
+    for (size_t k = 0; k < dealer->lane_count; k++) {
+        const struct shmt_lane *const other = &dealer->lanes[k];
+
+        count += shmt_lane_is_beside(dealer, lane, other) &&
+                 shmt_dealer_is_searching(other) &&
+                 other->task.kernel->weight >= lane->task.kernel->weight;
+    }
+    return count;
+}
+
+bool shmt_dealer_is_crowded(const struct shmt_dealer *dealer,
+                            const struct shmt_lane *lane)
+{
+    const size_t model = shmt_lane_model(dealer, lane);
+    bool others = false;
+
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        others = others || (shmt_lane_model(dealer, &dealer->lanes[k]) ==
+                                model &&
+                            shmt_dealer_is_searching(&dealer->lanes[k]) &&
+                            dealer->lanes[k].task.kernel != lane->task.kernel);
+    return others && shmt_dealer_count_searching(dealer, model) >
+                         shmt_dealer_count_devices(dealer, model, NULL) *
+                             SHMT_CAMPAIGN_TOGETHER;
 }
 
 static bool is_coming(const struct shmt_lane *lane)

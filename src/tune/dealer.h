@@ -118,12 +118,22 @@ bool shmt_dealer_has_kernel(const struct shmt_dealer *dealer, size_t device,
 size_t shmt_dealer_count_devices(const struct shmt_dealer *dealer,
                                  size_t model,
                                  const struct shmt_campaign_kernel *kernel);
+/* Whether a run begins or searches. */
+bool shmt_dealer_is_searching(const struct shmt_lane *lane);
 /* Runs that begin or search on devices of the model, */
 size_t shmt_dealer_count_searching(const struct shmt_dealer *dealer,
                                    size_t model);
 /* and on the device of a lane, beside it. */
 size_t shmt_dealer_count_searching_beside(const struct shmt_dealer *dealer,
                                           const struct shmt_lane *lane);
+/* Searches on the device of a lane that end with it or after it, with this one:
+ * those of its kernel, and of heavier ones. */
+size_t shmt_dealer_count_to_end(const struct shmt_dealer *dealer,
+                                const struct shmt_lane *lane);
+/* Whether so many search that one which has settled leaves its time to others;
+ * those of its own kernel have settled with it. */
+bool shmt_dealer_is_crowded(const struct shmt_dealer *dealer,
+                            const struct shmt_lane *lane);
 /* Whether the lane may open the kernel: for one that its device has, no measure
  * worker is started, or another lane waits for that already. */
 bool shmt_dealer_may_start(const struct shmt_dealer *dealer,

@@ -56,6 +56,8 @@ struct shmt_tune_options {
     double more_s;               /* beside it, at most so long a search goes on
                                     that has tried fewer than SHMT_TUNE_FEW
                                     candidates by its end */
+    double most_s;               /* what the budget may become where nobody
+                                    waits for the time (campaign.c) */
     double spare_s;              /* beside it, at most so long programs may
                                     take to say what is right; what they take
                                     beyond is the run's, and where the default

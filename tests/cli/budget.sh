@@ -59,7 +59,7 @@ run toy --size n=4096 --budget 1s --output one -q
 check "but not with -q" err_empty
 many=
 for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22; do
-    many="$many --size n=$((n * 256))"
+    many="$many --size n=$((n * 256)) --size n=$((n * 256 + 128))"
 done
 # shellcheck disable=SC2086
 FAKE_WORKER_BUSY_MS=300 run toy $many --total 0.5s --output spent

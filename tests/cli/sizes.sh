@@ -142,31 +142,42 @@ FAKE_WORKER_BUSY_MS=20 run ./many.yaml ./lone.yaml --total 6s -j 4
 tried() { grep -c '{config' tunings/"$1"/*."$2".journal; }
 check "a kernel of one size has its share beside one of four" all 'exits 0' \
     '[ "$(tried lone 4096x1)" -gt 10 ]' '[ "$(tried many 8192x1)" -gt 5 ]'
+sed 's/{n: 4096, m: 1}/{n: 5000, m: 1}/' lone.yaml >apart.yaml
+rm -rf tunings log
+FAKE_WORKER_COMPILE_MS=100 run ./many.yaml ./apart.yaml --budget 60 -j 5
+# before: what the four had compiled when the one had fifteen; by kernels it
+# would be 23.
+before() {
+    awk '/^inspect/ { n++ } /^inspect {n: 5000/ && ++k == 15 { print n - k }' \
+        log
+}
+check "compilers are shared by sizes: the four have four of five" all \
+    'exits 0' '[ "$(before)" -gt 38 ]'
 
 # -- time for others -----------------------------------------------------------
 rm -rf tunings log
 many=
-for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
-    many="$many --size n=$((n * 1024))"
+for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do
+    many="$many --size n=$((1024 + n * 2048)) --size n=$((2048 + n * 2048))"
 done
 # thorough FOLDER: of how many sizes each candidate was tried.
 thorough() { grep -c "{config" "$1"/toy/*.journal | grep -c ":252$"; }
 # shellcheck disable=SC2086
 run toy $many --total 1m -j 4
 check "a search that has settled leaves its time to those that wait" all \
-    'exits 0' '[ "$(winners tunings | grep -c "^- size")" -eq 24 ]' \
+    'exits 0' '[ "$(winners tunings | grep -c "^- size")" -eq 36 ]' \
     '[ "$(thorough tunings)" -lt 20 ]'
 # shellcheck disable=SC2086
 run toy $many --budget all --output all -q -j 4
 check "where no time is shared it tries all" all 'exits 0' \
-    '[ "$(thorough all)" -eq 24 ]'
+    '[ "$(thorough all)" -eq 36 ]'
 
 # -- many ---------------------------------------------------------------------
 rm -rf tunings log
 # shellcheck disable=SC2086
 run toy $many --budget 10 --strategy random
-check "24 sizes, twenty at a time, none is lost from the tuning" all \
-    'exits 0' '[ "$(winners tunings | grep -c "^- size")" -eq 24 ]'
+check "36 sizes, twenty at a time, none is lost from the tuning" all \
+    'exits 0' '[ "$(winners tunings | grep -c "^- size")" -eq 36 ]'
 # turns: how often another size than before was measured.
 turns() { sed -n 's/^measure {\([^}]*\)}.*/\1/p' log | uniq | wc -l; }
 rm -f log

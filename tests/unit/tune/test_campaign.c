@@ -16,6 +16,9 @@ struct told {
     size_t open, most_open, together;    /* runs at a time */
     size_t device[16], problem[16];      /* in the order of their beginning */
     size_t left[16], devices[16];        /* that it was to count on */
+    const struct shmt_tune_options *options[16];   /* by kernel and problem, */
+    double budget_s[16];                 /* and what they were at its end */
+    size_t last[16];
     bool queued;                         /* the second never says hello */
     const struct shmt_kernel *kernel[16];
     uint64_t winner[16];                 /* by kernel and problem */
@@ -81,7 +84,7 @@ static enum shmtune_status begin(void *context,
     told->device[told->begun] = task->device;
     told->problem[told->begun] = task->number;
     CHECK(task->left >= 1 && task->devices >= 1);
-    CHECK(task->together >= 1 && task->together <= SHMT_CAMPAIGN_TOGETHER);
+    CHECK(task->together >= 1 && task->together <= SHMT_CAMPAIGN_MOST);
     told->together = task->together;
     told->open++;
     told->most_open = told->open > told->most_open ? told->open
@@ -91,6 +94,9 @@ static enum shmtune_status begin(void *context,
     told->kernel[told->begun++] = task->kernel->kernel;
     *options = fixture_options();
     options->budget_count = 20;
+    options->budget_s = 1000;
+    options->most_s = 2000;
+    told->options[slot_of(task)] = options;
     if (told->resume) {
         snprintf(journal, sizeof told->journal[0], "%zu.journal",
                  slot_of(task));
@@ -107,6 +113,8 @@ static bool end(void *context, const struct shmt_campaign_task *task,
 
     told->ended++;
     told->open--;
+    told->budget_s[slot_of(task)] = told->options[slot_of(task)]->budget_s;
+    told->last[slot_of(task)] = told->options[slot_of(task)]->together;
     if (why != NULL)
         told->status = why->status;
     else {
@@ -160,8 +168,10 @@ static void run_together(struct told *told, size_t count, size_t devices,
 {
     static const size_t models[DEVICES] = {0};
     struct shmt_campaign_kernel list[2] = {
-        {.kernel = kernels[0], .count = count, .problems = problems},
-        {.kernel = kernels[1], .count = count, .problems = problems}};
+        {.kernel = kernels[0], .count = count, .problems = problems,
+         .weight = 1},
+        {.kernel = kernels[1], .count = count, .problems = problems,
+         .weight = 2}};
     const struct shmt_campaign campaign = {
         .calls = &calls, .context = told, .kernels = list, .kernel_count = 2,
         .models = models, .device_count = devices, .together = together,
@@ -237,6 +247,32 @@ static void several_together(void)
     check_winners(&one, &many, 3);
 }
 
+/* While others wait, a run has its share; when nobody does, all there is, and
+ * counts on the finals of those alone that end with it or later: of its kernel
+ * and of heavier ones. */
+static void the_last_have_the_rest(void)
+{
+    struct told few = {0}, all = {0};
+    size_t shares = 0, least = 16, most = 0;
+
+    run_together(&few, 3, 1, 2, NULL);
+    for (size_t k = 0; k < 16; k++)
+        shares += few.budget_s[k] > 999 && few.budget_s[k] < 1001;
+    CHECK(shares >= 1 && shares < few.ended);
+    run_together(&all, 3, 1, 6, NULL);
+    CHECK_INT(all.ended, 6);
+    for (size_t k = 0; k < 3; k++) {
+        const size_t heavy = PROBLEMS + k;
+
+        CHECK(all.budget_s[k] > 1999 && all.budget_s[k] < 2001);
+        CHECK(all.budget_s[heavy] > 1999 && all.budget_s[heavy] < 2001);
+        CHECK(all.last[heavy] >= 1 && all.last[heavy] <= 3);
+        least = all.last[k] < least ? all.last[k] : least;
+        most = all.last[k] > most ? all.last[k] : most;
+    }
+    CHECK(least >= 1 && most > 3);
+}
+
 /* A device that fails is left by all of its runs; they go on from their
  * journals. */
 static void a_device_drops_out_with_several(void)
@@ -309,6 +345,7 @@ int main(void)
     CHECK_RUN(dealt_in_order);
     CHECK_RUN(a_device_drops_out);
     CHECK_RUN(several_together);
+    CHECK_RUN(the_last_have_the_rest);
     CHECK_RUN(a_device_drops_out_with_several);
     CHECK_RUN(the_last_stays);
     CHECK_RUN(one_never_comes);
