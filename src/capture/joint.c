@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * joint: whether the application is slower with the tuned kernels that trial.c
- * has found to be the faster ones.  What they cost others comes later than at
- * the next launch, or is too little to be seen by one kernel: so all of them
- * are launched as tuned, or as they were, through whole stretches of the
- * application's own cycle, in turn, and the stretches are compared.  Called by
- * trial.c.
+ * joint: whether the application is faster with the tuned kernels that trial.c
+ * leaves, those that won their own trials and those that nobody could tell.
+ * What they gain and what they cost others comes later than at the next launch,
+ * or is too little to be seen by one kernel: so they are launched as tuned, or
+ * as they were, through whole stretches of the application's own cycle, in
+ * turn, and the stretches are compared.  Called by trial.c.
  *
  * The cycle is what passes from one launch of the anchor to the next.  That is
  * the kernel which is launched least often, so that its cycle has most of the
@@ -14,24 +14,18 @@
  * the program each time also where 2, 3, 4, 6 or 12 launches of it make one
  * step; the first LEAD still have of the stretch before, and do not count.
  *
- * Of the pairs of neighbours, in the order of Thue and Morse, the differences
- * are ranked (Wilcoxon's signed ranks), and the tuned kernels go back where the
- * losses have 4 of 9 parts of the ranks or more: a little less than half, as in
- * doubt nothing is changed.  Where the time of a cycle varies by 1.5 %, and one
- * in a hundred (three) takes 10 to 50 % longer, they go back, by simulation of
- * 40,000 trials,
+ * Each kernel has turns of its own, orthogonal to those of the others in any
+ * eight stretches (of more than seven kernels, sixteen), so that all are tried
+ * by all stretches at once.  The sums of as many are compared, and what they
+ * differ in is ranked (Wilcoxon's signed ranks).  While a kernel is less than
+ * two standard deviations away from half of the ranks, up to ROUNDS rounds are
+ * made; then those go back whose losses have 4 of 9 parts of the ranks or more:
+ * a little less than half, as in doubt nothing is changed.  What is left is
+ * tried together once more, against all as they were, by pairs of stretches and
+ * for up to two rounds, and goes back in the same case.  A kernel that is alone
+ * is tried by pairs, up to ROUNDS rounds.
  *
- *     where they cost 1.5 %     in 100  %  (100 %) of trials
- *                     0.5 %         99.8 % (96 %)
- *                     nothing       68  %  (68 %), in which nothing is lost
- *     where they gain 0.5 %          3  %  (19 %)
- *                     1 %            0.1 % (3.7 %)
- *                     3 %            0  %  (0 %)
- *
- * Where several are slower together, each has turns of its own in the next
- * stretches, orthogonal to those of the others in any eight, and those that are
- * slower by themselves go back, the one with the most losses at least.  The
- * rest is tried together once more, and goes back if that is slower.
+ * (simulation)
  *
  * Of a stretch the application notices two events on the anchor's stream.
  */
@@ -43,16 +37,24 @@
 
 enum {
     STRETCH = 12, LEAD = 2, COUNTED = STRETCH - LEAD,
-    STRETCHES = 48, EACH = STRETCHES / 2,
+    STRETCHES = 48, EACH = STRETCHES / 2,      /* of a round */
+    ROUNDS = 4,
     PAIR = 2, GROUP = 8,       /* stretches of which the sums are compared */
+    ORTHOGONAL = 7,            /* kernels, in a group */
     RATE = 16,
     STALLED = 4096,            /* launches of others with none of the anchor */
     TOGETHER = 15              /* the turns of Thue and Morse */
 };
-_Static_assert(STRETCHES % GROUP == 0, "each group is whole");
+_Static_assert(STRETCHES % (2 * GROUP) == 0,
+               "each group is whole, and the turns of each round are the same");
+_Static_assert(ROUNDS * STRETCHES == SHMT_CAPTURE_TURNS,
+               "there is room for all rounds");
 
 enum { IDLE, WAITING, RUNNING };
-enum phase { ALL, BY_THEMSELVES, REST };
+enum phase { ALONE, BY_THEMSELVES, REST };
+static const size_t most[] = {
+    [ALONE] = ROUNDS, [BY_THEMSELVES] = ROUNDS, [REST] = 2
+};
 
 /* What follows is read at launches, which wait for nobody. */
 static atomic_int state;
@@ -69,17 +71,18 @@ static struct {
     enum phase phase;
     CUstream stream;           /* of the anchor's launches that count */
     pthread_t thread;          /* whose stream it is, if of a thread */
-    size_t launched, read;     /* launches; stretches */
+    size_t round;              /* of the phase */
+    size_t launched, read;     /* of the round: launches; stretches */
     struct shmt_capture_pair pairs[STRETCHES];
-    double us[STRETCHES];
+    double us[ROUNDS * STRETCHES];
 } joint;
 
 /* -- the kernels ---------------------------------------------------------- */
 
 static bool is_in(const struct shmt_capture_trial *one)
 {
-    return atomic_load(&one->verdict) == SHMT_CAPTURE_AS_TUNED &&
-           atomic_load(&one->together) != 0;
+    return atomic_load(&one->together) != 0 &&
+           !shmt_capture_trial_is_lost(one);
 }
 
 /* The first that is in, from `one` on. */
@@ -98,6 +101,12 @@ static size_t count_in(void)
          one = next_in(one->next))
         count++;
     return count;
+}
+
+/* How it is launched where no stretch is under way. */
+static bool is_tuned_else(const struct shmt_capture_trial *one)
+{
+    return atomic_load(&one->verdict) == SHMT_CAPTURE_AS_TUNED;
 }
 
 /* "blend stays", "the 3 kernels stay": as many as there are. */
@@ -146,60 +155,82 @@ static struct shmt_capture_trial *choose_anchor(void)
 
 /* -- the verdict ---------------------------------------------------------- */
 
+static void begin_round(size_t round)
+{
+    joint.round = round;
+    joint.launched = joint.read = 0;
+    atomic_store(&stretch, 0);
+    atomic_store(&since, 0);
+}
+
 /* With the next launch of the anchor, which may have gone back. */
 static void begin_phase(enum phase phase)
 {
+    size_t number = 0;
+
     joint.phase = phase;
-    joint.launched = joint.read = 0;
+    begin_round(0);
     atomic_store(&context, NULL);
-    atomic_store(&stretch, 0);
-    atomic_store(&since, 0);
     for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
          one = next_in(one->next))
-        atomic_store(&one->together,
-                     phase == BY_THEMSELVES ? one->turns : TOGETHER);
+        atomic_store(&one->together, phase == BY_THEMSELVES
+                                         ? shmt_capture_turns_of(number++)
+                                         : TOGETHER);
     atomic_store(&anchor, choose_anchor());
 }
 
 static void finish(void)
 {
     for (struct shmt_capture_trial *one = joint.trials; one != NULL;
-         one = one->next)
+         one = one->next) {
+        one->settled = one->settled || atomic_load(&one->together) != 0;
         atomic_store(&one->together, 0);
+    }
     atomic_store(&state, joint.more ? WAITING : IDLE);
     joint.more = false;
 }
 
-static void go_back(void)
+static void become(int verdict)
 {
     for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
          one = next_in(one->next))
-        atomic_store(&one->verdict, SHMT_CAPTURE_AS_IT_WAS);
+        atomic_store(&one->verdict, verdict);
 }
 
 /* What passes from one launch of the anchor to the next. */
 struct comparison {
     double tuned_us, was_us;
     double losses;             /* their share of the ranks, from 0 to 1 */
+    bool clear;                /* two standard deviations from half of them */
 };
 
 /* In groups of so many stretches, half of them as tuned: what these differ in,
  * in the median, is what is told, as it goes the way of the ranks. */
 static struct comparison compare(unsigned turns, size_t size)
 {
-    const size_t count = STRETCHES / size;
+    const size_t stretches = STRETCHES * (joint.round + 1);
+    const size_t count = stretches / size;
     struct comparison found;
-    double lost[STRETCHES];
+    double lost[ROUNDS * STRETCHES / PAIR], apart;
 
     for (size_t k = 0; k < count; k++)
         lost[k] = shmt_capture_turns_lost(turns, joint.us, size * k, size);
-    found.losses = (double)shmt_capture_turns_ranks(lost, count) /
-                   ((double)(count * (count + 1)) / 2);
-    found.was_us = shmt_capture_turns_median(turns, joint.us, 0, STRETCHES,
+    found.losses = shmt_capture_turns_losses(lost, count);
+    found.was_us = shmt_capture_turns_median(turns, joint.us, 0, stretches,
                                              false) / COUNTED;
     found.tuned_us = found.was_us + shmt_capture_median(lost, count) /
                                         ((double)size / 2 * COUNTED);
+    /* The variance of the share is (2 n + 1) / (6 n (n + 1)) by chance. */
+    apart = (found.losses - 0.5) * (found.losses - 0.5);
+    found.clear = apart * 6 * (double)(count * (count + 1)) >=
+                  4 * (double)(2 * count + 1);
     return found;
+}
+
+/* In which no kernel's turns are those of another. */
+static size_t group_of_each(void)
+{
+    return count_in() > ORTHOGONAL ? 2 * GROUP : GROUP;
 }
 
 static bool is_slower(const struct comparison *found)
@@ -207,13 +238,25 @@ static bool is_slower(const struct comparison *found)
     return 9 * found->losses >= 4;
 }
 
-static void tell(const char *who, const struct comparison *found,
-                 const char *then)
+static void tell(const char *who, const struct comparison *found)
 {
     shmt_capture_note("%s: %.1f us pass from one launch of %s to the next, and "
-                      "%.1f us as it was (%d stretches each)%s", who,
+                      "%.1f us as it was (%zu stretches each)", who,
                       found->tuned_us, atomic_load(&anchor)->name,
-                      found->was_us, EACH, then);
+                      found->was_us, EACH * (joint.round + 1));
+}
+
+static bool is_clear(void)
+{
+    const size_t size = group_of_each();
+    bool clear = true;
+
+    if (joint.phase != BY_THEMSELVES)
+        return compare(TOGETHER, PAIR).clear;
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next))
+        clear = clear && compare(one->together, size).clear;
+    return clear;
 }
 
 static void decide_together(void)
@@ -221,44 +264,34 @@ static void decide_together(void)
     const struct comparison found = compare(TOGETHER, PAIR);
     char who[1100];
 
-    if (!is_slower(&found)) {
-        name_them(who, sizeof who, "stays as tuned", "stay as tuned");
-        tell(who, &found, "");
-    } else if (joint.phase == ALL && count_in() > 1) {
-        name_them(who, sizeof who, "", "are slower together");
-        tell(who, &found, "; each is tried by itself");
-        begin_phase(BY_THEMSELVES);
-        return;
-    } else {
+    if (is_slower(&found))
         name_them(who, sizeof who, "goes back to as it was",
                   "go back to as they were");
-        tell(who, &found, "");
-        go_back();
-    }
+    else
+        name_them(who, sizeof who, "stays as tuned", "stay as tuned");
+    tell(who, &found);
+    become(is_slower(&found) ? SHMT_CAPTURE_AS_IT_WAS : SHMT_CAPTURE_AS_TUNED);
     finish();
 }
 
+/* Those that stay are tuned now, whatever comes. */
 static void decide_each(void)
 {
-    double most = 0;
+    const size_t size = group_of_each();
 
     for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
          one = next_in(one->next)) {
-        const struct comparison found = compare(one->turns, GROUP);
-
-        most = found.losses > most ? found.losses : most;
-    }
-    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
-         one = next_in(one->next)) {
-        const struct comparison found = compare(one->turns, GROUP);
+        const struct comparison found = compare(one->together, size);
         char who[1100];
 
-        if (found.losses < most && !is_slower(&found))
-            continue;
-        snprintf(who, sizeof who, "%s goes back to as it was, by itself",
+        snprintf(who, sizeof who, is_slower(&found)
+                                      ? "%s goes back to as it was, by itself"
+                                      : "%s stays as tuned, by itself",
                  one->name);
-        tell(who, &found, "");
-        atomic_store(&one->verdict, SHMT_CAPTURE_AS_IT_WAS);
+        tell(who, &found);
+        atomic_store(&one->verdict, is_slower(&found)
+                                        ? SHMT_CAPTURE_AS_IT_WAS
+                                        : SHMT_CAPTURE_AS_TUNED);
     }
     if (count_in() > 0)
         begin_phase(REST);
@@ -268,29 +301,31 @@ static void decide_each(void)
 
 static void decide(void)
 {
-    if (joint.phase == BY_THEMSELVES)
+    if (joint.round + 1 < most[joint.phase] && !is_clear())
+        begin_round(joint.round + 1);
+    else if (joint.phase == BY_THEMSELVES)
         decide_each();
     else
         decide_together();
 }
 
-/* Under the lock.  What is known to be slower together goes back. */
+/* Each is launched as it was where no stretch was under way. */
+static void leave(const char *why)
+{
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next))
+        shmt_capture_note("%s stays as %s: %s", one->name,
+                          is_tuned_else(one) ? "tuned" : "it is", why);
+}
+
+/* Under the lock. */
 static void give_up(const char *why)
 {
-    char who[1100];
-
-    if (count_in() == 0) {
-        finish();
-        return;
-    }
-    if (joint.phase == ALL) {
-        name_them(who, sizeof who, "stays as tuned", "stay as tuned");
-    } else {
-        name_them(who, sizeof who, "goes back to as it was",
-                  "go back to as they were");
-        go_back();
-    }
-    shmt_capture_note("%s: %s", who, why);
+    leave(why);
+    for (struct shmt_capture_trial *one = next_in(joint.trials); one != NULL;
+         one = next_in(one->next))
+        if (!is_tuned_else(one))
+            atomic_store(&one->verdict, SHMT_CAPTURE_AS_IT_WAS);
     finish();
 }
 
@@ -305,7 +340,8 @@ static CUresult read_done(const struct shmt_capture_driver *driver)
            STRETCH * (joint.read + 1) < joint.launched) {
         struct shmt_capture_pair *const pair = &joint.pairs[joint.read];
 
-        result = shmt_capture_pair_read(driver, pair, &joint.us[joint.read]);
+        result = shmt_capture_pair_read(
+            driver, pair, &joint.us[STRETCHES * joint.round + joint.read]);
         if (result == CUDA_SUCCESS) {
             shmt_capture_pair_free(driver, pair);
             joint.read++;
@@ -382,7 +418,7 @@ static bool is_tuned_now(const struct shmt_capture_trial *trial)
     const size_t number = atomic_load(&stretch);
 
     if (turns == 0 || number == STRETCHES)
-        return atomic_load(&trial->verdict) == SHMT_CAPTURE_AS_TUNED;
+        return is_tuned_else(trial);
     return shmt_capture_turn_is_tuned(turns, number);
 }
 
@@ -393,12 +429,13 @@ static bool turn_of(const struct shmt_capture_driver *driver,
 
     if (driver->CtxGetCurrent(&now) != CUDA_SUCCESS || now == NULL ||
         shmt_capture_in_graph(driver, stream))
-        return true;
+        return is_tuned_else(trial);
     if (trial == atomic_load(&anchor))
         count_launch(driver, now, stream);
     else
         count_other();
-    return atomic_load(&context) == now ? is_tuned_now(trial) : true;
+    return atomic_load(&context) == now ? is_tuned_now(trial)
+                                        : is_tuned_else(trial);
 }
 
 bool shmt_capture_joint_turn(struct shmt_capture_trial *trial,
@@ -409,7 +446,7 @@ bool shmt_capture_joint_turn(struct shmt_capture_trial *trial,
     bool tuned;
 
     if (atomic_load(&state) != RUNNING)
-        return true;
+        return is_tuned_else(trial);
     driver = shmt_capture_driver();
     driver->ThreadExchangeStreamCaptureMode(&mode);
     tuned = turn_of(driver, trial, stream);
@@ -440,13 +477,14 @@ bool shmt_capture_joint_waits(void)
     return atomic_load(&state) == WAITING;
 }
 
+/* Those that have been tried stay what they are. */
 static void enter_all(struct shmt_capture_trial *trials)
 {
     joint.trials = trials;
     for (struct shmt_capture_trial *one = trials; one != NULL; one = one->next)
-        if (atomic_load(&one->verdict) == SHMT_CAPTURE_AS_TUNED)
+        if (atomic_load(&one->verdict) >= SHMT_CAPTURE_NEAR && !one->settled)
             atomic_store(&one->together, TOGETHER);
-    begin_phase(ALL);
+    begin_phase(count_in() > 1 ? BY_THEMSELVES : ALONE);
 }
 
 void shmt_capture_joint_begin(struct shmt_capture_trial *trials)
@@ -469,16 +507,17 @@ void shmt_capture_joint_fail(const struct shmt_capture_trial *trial)
 
 void shmt_capture_joint_tell(struct shmt_capture_trial *trials)
 {
-    char who[1100];
+    char why[128];
 
     pthread_mutex_lock(&lock);
     if (atomic_load(&state) == WAITING)
         enter_all(trials);
-    if (atomic_load(&state) != IDLE && count_in() > 0) {
-        name_them(who, sizeof who, "stays as tuned", "stay as tuned");
-        shmt_capture_note("%s: the program ended before the joint trial did, "
-                          "in which it made %zu of %d stretches", who,
-                          joint.launched / STRETCH, STRETCHES);
+    if (atomic_load(&state) != IDLE) {
+        snprintf(why, sizeof why, "the program ended before the joint trial "
+                 "did, in which it made %zu of at most %zu stretches",
+                 STRETCHES * joint.round + joint.launched / STRETCH,
+                 STRETCHES * most[joint.phase]);
+        leave(why);
     }
     pthread_mutex_unlock(&lock);
 }

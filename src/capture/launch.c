@@ -11,32 +11,55 @@
 #define PUBLIC __attribute__((visibility("default")))
 #define MISSING CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
 
-/* Handles that are let pass, each in the place of its hash. */
-enum { PLACES = 4096 };
+/* Handles that are let pass, each in one of the places of its hash: of two that
+ * had the same one, each launch would be looked at. */
+enum { PLACES = 4096, WAYS = 4 };
 static _Atomic(uintptr_t) passed[PLACES];
 
-static _Atomic(uintptr_t) *place_of(const void *handle)
+static _Atomic(uintptr_t) *places_of(const void *handle)
 {
     const uint64_t hash =
         (uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15);
 
-    return &passed[hash >> 52];
+    return &passed[(hash >> 52) & ~UINT64_C(WAYS - 1)];
 }
 
 void shmt_capture_launch_forget(const void *handle)
 {
-    atomic_store(place_of(handle), 0);
+    _Atomic(uintptr_t) *const places = places_of(handle);
+
+    for (size_t k = 0; k < WAYS; k++) {
+        uintptr_t known = (uintptr_t)handle;
+
+        atomic_compare_exchange_strong(&places[k], &known, 0);
+    }
 }
 
 static bool is_passed(CUfunction handle)
 {
-    return atomic_load_explicit(place_of(handle), memory_order_relaxed) ==
-           (uintptr_t)handle;
+    _Atomic(uintptr_t) *const places = places_of(handle);
+    bool found = false;
+
+    for (size_t k = 0; k < WAYS && !found; k++)
+        found = atomic_load_explicit(&places[k], memory_order_relaxed) ==
+                (uintptr_t)handle;
+    return found;
 }
 
+/* The last place is for all that find none. */
 static void let_pass(CUfunction handle)
 {
-    atomic_store(place_of(handle), (uintptr_t)handle);
+    _Atomic(uintptr_t) *const places = places_of(handle);
+    uintptr_t none = 0;
+    size_t k = 0;
+
+    while (k + 1 < WAYS && !atomic_compare_exchange_strong(
+                               &places[k], &none, (uintptr_t)handle)) {
+        none = 0;
+        k++;
+    }
+    if (k + 1 == WAYS)
+        atomic_store(&places[k], (uintptr_t)handle);
 }
 
 /* -- what becomes of a launch --------------------------------------------- */

@@ -364,6 +364,10 @@ void shmt_capture_pair_free(const struct shmt_capture_driver *driver,
 
 /* -- turns.c -------------------------------------------------------------- */
 
+enum { SHMT_CAPTURE_TURNS = 192 };     /* most that are compared */
+
+/* Of the trial of this number among those at the same time. */
+unsigned shmt_capture_turns_of(size_t number);
 /* Whether the thing of this number is as tuned. */
 bool shmt_capture_turn_is_tuned(unsigned turns, size_t number);
 /* Of one or more; sorts them. */
@@ -374,13 +378,17 @@ double shmt_capture_turns_median(unsigned turns, const double *us,
 /* By how much those that are as tuned took longer, in sum. */
 double shmt_capture_turns_lost(unsigned turns, const double *us, size_t first,
                                size_t count);
-/* The ranks, by their amount, of what is above 0; sorts them. */
-size_t shmt_capture_turns_ranks(double *lost, size_t count);
+/* The share of the ranks, by their amount, of what is above 0; sorts them. */
+double shmt_capture_turns_losses(double *lost, size_t count);
 
 /* -- trial.c -------------------------------------------------------------- */
 
 enum { SHMT_CAPTURE_TRIAL_LAUNCHES = 104 };
-enum { SHMT_CAPTURE_OPEN, SHMT_CAPTURE_AS_IT_WAS, SHMT_CAPTURE_AS_TUNED };
+/* NEAR: as it was until the joint trial, which is to tell. */
+enum {
+    SHMT_CAPTURE_OPEN, SHMT_CAPTURE_AS_IT_WAS, SHMT_CAPTURE_NEAR,
+    SHMT_CAPTURE_AS_TUNED
+};
 
 /* Of one replacement, in every context; all zeros at first, and never freed. */
 struct shmt_capture_trial {
@@ -388,9 +396,8 @@ struct shmt_capture_trial {
     const char *name;          /* NULL: it has not begun */
     atomic_int verdict;
     bool in_graph;             /* a launch went into one before the verdict */
-    unsigned round, gains;     /* rounds before this one, and the groups of
-                                  launches that took less as tuned in them */
-    size_t launched, read;     /* of this round */
+    bool settled;              /* the joint trial has tried it */
+    size_t launched, read;
     bool running[SHMT_CAPTURE_TRIAL_LAUNCHES];     /* not read, if launched */
     struct shmt_capture_pair pairs[SHMT_CAPTURE_TRIAL_LAUNCHES];
     unsigned turns;            /* which launches are as tuned: see turns.c */
@@ -421,14 +428,14 @@ bool shmt_capture_trial_is_lost(const struct shmt_capture_trial *trial);
 /* One more has its verdict, and is to be tried with the others. */
 void shmt_capture_joint_add(void);
 bool shmt_capture_joint_waits(void);
-/* Of all trials, as of now, those with tuned kernels are tried together. */
+/* Of all trials, as of now, those that it has to tell of are tried. */
 void shmt_capture_joint_begin(struct shmt_capture_trial *trials);
 /* Before a launch that is none of its own: whether it is under way. */
 bool shmt_capture_joint_runs(void);
-/* Whether this launch of a tuned kernel is made as tuned. */
+/* Whether this launch, of one that has its verdict, is made as tuned. */
 bool shmt_capture_joint_turn(struct shmt_capture_trial *trial,
                              CUstream stream);
-/* One that was tuned cannot be launched so. */
+/* One that has its verdict cannot be launched as tuned. */
 void shmt_capture_joint_fail(const struct shmt_capture_trial *trial);
 /* At the end of the program: whether it has ended before. */
 void shmt_capture_joint_tell(struct shmt_capture_trial *trials);

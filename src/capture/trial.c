@@ -3,9 +3,11 @@
  * trial: whether a tuned kernel is the faster one inside of the application,
  * where it finds in the caches what the kernels before it have left, and takes
  * from kernels beside it what they need.  The first launches are made as tuned
- * and as they were, in turn, each between two events; the faster one stays,
- * unless the application is slower with it.  Then joint.c tries those that stay
- * together.  Called by replace.c.
+ * and as they were, in turn, each between two events.  These change what they
+ * time, and of 5 to 30 us they say little of what the program gains: so one
+ * that is clearly slower stays as it was for good, and of all others the
+ * program's own time decides in joint.c.  Until then those are tuned that are
+ * clearly faster.  Called by replace.c.
  *
  * The turns are a Walsh function of the launch's number: of the first trial the
  * Thue-Morse sequence (ABBA BAAB BAAB ABBA), in which both come at every place
@@ -15,12 +17,7 @@
  *
  * Of each group of eight the two sums are compared: by chance ten of twelve
  * groups go one way in 1.9 % of trials (a sign test), however the times are
- * distributed.  While more groups gain than lose, and too few to tell, up to
- * four rounds of twelve are made; 3.9 % of trials of two that are equal pass
- * one of the four limits, and 74 % of those that gain in seven groups of ten,
- * where 25 % pass the first.  What the application loses is less than what it
- * does between two launches varies; so the sums of that are ranked (Wilcoxon's
- * signed ranks), and 4.2 % of trials in which nothing is lost pass the limit.
+ * distributed.
  */
 #include "capture/library.h"
 
@@ -29,47 +26,38 @@
 #include <unistd.h>
 
 enum {
-    GROUP = 8, GROUPS = 12, ROUNDS = 4,
-    PERIODS = GROUPS - 1,      /* groups of which each launch has a next */
-    RANKS = 53,                /* of PERIODS * (PERIODS + 1) / 2 */
+    GROUP = 8, GROUPS = 12,
+    ENOUGH = 10,               /* groups that go one way */
     FIRST = GROUP,             /* these load code and data, and do not count */
     EACH = GROUP * GROUPS / 2,
-    PATIENCE = 1024            /* launches of tuned ones since a verdict, that
-                                  the joint trial waits for the next one */
+    PATIENCE = 1024            /* launches of those that have verdicts since the
+                                  last one, in which the joint trial waits for
+                                  the next */
 };
-/* Groups that gain, after each round. */
-static const unsigned enough[ROUNDS] = {10, 18, 25, 32};
+/* Times as it was, above which the tuned one may be out for good. */
+static const double clearly = 1.1;
 _Static_assert(FIRST + GROUP * GROUPS == SHMT_CAPTURE_TRIAL_LAUNCHES,
                "a trial has room for its launches");
 
 enum {
     OPEN = SHMT_CAPTURE_OPEN,
     AS_IT_WAS = SHMT_CAPTURE_AS_IT_WAS,
+    NEAR = SHMT_CAPTURE_NEAR,
     AS_TUNED = SHMT_CAPTURE_AS_TUNED
 };
 
 /* Of the trials' own members; none is held while a launch is made. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct shmt_capture_trial *trials;
-static size_t waited;          /* launches of tuned ones since a verdict */
+static size_t waited;          /* launches of those with one since a verdict */
 static pid_t process;          /* that makes them; not a child of it */
 
 /* -- the verdict ---------------------------------------------------------- */
 
-/* Of the launches that count, of which there are `groups`. */
-static double median_us(const struct shmt_capture_trial *trial,
-                        const double *us, size_t groups, bool tuned)
+static double median_us(const struct shmt_capture_trial *trial, bool tuned)
 {
-    return shmt_capture_turns_median(trial->turns, us, FIRST, GROUP * groups,
-                                     tuned);
-}
-
-/* By how much the tuned one took longer in a group. */
-static double lost_us(const struct shmt_capture_trial *trial, const double *us,
-                      size_t group)
-{
-    return shmt_capture_turns_lost(trial->turns, us, FIRST + GROUP * group,
-                                   GROUP);
+    return shmt_capture_turns_median(trial->turns, trial->us, FIRST,
+                                     GROUP * GROUPS, tuned);
 }
 
 /* In how many groups the tuned one took less. */
@@ -78,79 +66,35 @@ static unsigned count_gains(const struct shmt_capture_trial *trial)
     unsigned gains = 0;
 
     for (size_t group = 0; group < GROUPS; group++)
-        gains += lost_us(trial, trial->us, group) < 0;
+        gains += shmt_capture_turns_lost(trial->turns, trial->us,
+                                         FIRST + GROUP * group, GROUP) < 0;
     return gains;
-}
-
-/* Whether more time passes from one launch to the next where it is tuned. */
-static bool slows_down(const struct shmt_capture_trial *trial)
-{
-    double lost[PERIODS];
-
-    for (size_t k = FIRST; k < FIRST + GROUP * PERIODS; k++)
-        if (trial->period_us[k] < 0)
-            return false;
-    for (size_t group = 0; group < PERIODS; group++)
-        lost[group] = lost_us(trial, trial->period_us, group);
-    return shmt_capture_turns_ranks(lost, PERIODS) >= RANKS;
-}
-
-/* The launches behind the medians, which are those of the last round. */
-static void name_launches(const struct shmt_capture_trial *trial,
-                          char out[64])
-{
-    if (trial->round == 0)
-        snprintf(out, 64, "%d launches each", EACH);
-    else
-        snprintf(out, 64, "the last %d of %u launches each", EACH,
-                 EACH * (trial->round + 1));
-}
-
-static void begin_round(struct shmt_capture_trial *trial, unsigned gains)
-{
-    trial->round++;
-    trial->gains = gains;
-    trial->launched = trial->read = 0;
-    memset(trial->running, 0, sizeof trial->running);
 }
 
 static void decide(struct shmt_capture_trial *trial)
 {
-    const double tuned = median_us(trial, trial->us, GROUPS, true);
-    const double was = median_us(trial, trial->us, GROUPS, false);
-    const unsigned gains = trial->gains + count_gains(trial);
-    const bool gained = tuned < was && gains >= enough[trial->round];
-    char launches[64];
+    const double tuned = median_us(trial, true), was = median_us(trial, false);
+    const unsigned gains = count_gains(trial);
 
-    if (!gained && trial->round + 1 < ROUNDS &&
-        2 * gains > GROUPS * (trial->round + 1)) {
-        begin_round(trial, gains);
-        return;
-    }
     waited = 0;
-    name_launches(trial, launches);
-    if (gained && slows_down(trial)) {
+    if (tuned > clearly * was && gains <= GROUPS - ENOUGH) {
         atomic_store(&trial->verdict, AS_IT_WAS);
         shmt_capture_note("%s stays as it is: tuned it takes %.1f us here, as "
-                          "it was %.1f us, but from one launch to the next "
-                          "%.1f us pass, and %.1f us as it was (%s)",
-                          trial->name, tuned, was,
-                          median_us(trial, trial->period_us, PERIODS, true),
-                          median_us(trial, trial->period_us, PERIODS, false),
-                          launches);
+                          "it was %.1f us (%d launches each)", trial->name,
+                          tuned, was, EACH);
         return;
     }
-    if (gained) {
+    if (tuned < was && gains >= ENOUGH) {
         atomic_store(&trial->verdict, AS_TUNED);
-        shmt_capture_joint_add();
         shmt_capture_note("%s is launched as tuned: %.1f us, as it was %.1f us "
-                          "(%s)", trial->name, tuned, was, launches);
-        return;
+                          "(%d launches each)", trial->name, tuned, was, EACH);
+    } else {
+        atomic_store(&trial->verdict, NEAR);
+        shmt_capture_note("%s: tuned it takes %.1f us here, as it was %.1f us "
+                          "(%d launches each): the program's own time is to "
+                          "tell", trial->name, tuned, was, EACH);
     }
-    atomic_store(&trial->verdict, AS_IT_WAS);
-    shmt_capture_note("%s stays as it is: tuned it takes %.1f us here, as it "
-                      "was %.1f us%s (%s)", trial->name, tuned, was,
-                      tuned < was ? ", too near to tell apart" : "", launches);
+    shmt_capture_joint_add();
 }
 
 static void give_up(struct shmt_capture_trial *trial, const char *why)
@@ -210,10 +154,6 @@ static bool read_done(const struct shmt_capture_driver *driver,
     return true;
 }
 
-/* The first seven are orthogonal in a group, and so are the others. */
-static const unsigned char turns[] = {15, 13, 11, 14, 9, 10, 12,
-                                      7, 5, 3, 6, 1, 2, 4};
-
 static void enter(struct shmt_capture_trial *trial, const char *name)
 {
     static size_t count;
@@ -221,7 +161,7 @@ static void enter(struct shmt_capture_trial *trial, const char *name)
     if (trial->name != NULL)
         return;
     trial->name = name;
-    trial->turns = turns[count++ % sizeof turns];
+    trial->turns = shmt_capture_turns_of(count++);
     trial->next = trials;
     trials = trial;
     process = getpid();
@@ -285,7 +225,7 @@ static bool is_one_open(void)
     return one != NULL;
 }
 
-/* All that are tuned, when the others have their verdicts; one that is seldom
+/* All that are not out, when the others have their verdicts; one that is seldom
  * launched may be long without. */
 static bool is_tuned_with_others(struct shmt_capture_trial *trial,
                                  CUstream stream)
@@ -312,7 +252,7 @@ shmt_capture_trial_begin(struct shmt_capture_trial *trial, const char *name,
         shmt_capture_note("%s is launched as tuned", name);
     if (!tried)
         turn.tuned = true;
-    else if (verdict == AS_TUNED)
+    else if (verdict == AS_TUNED || verdict == NEAR)
         turn.tuned = is_tuned_with_others(trial, stream);
     else if (verdict == OPEN)
         begin(trial, name, stream, &turn);
@@ -327,10 +267,8 @@ bool shmt_capture_trial_is_lost(const struct shmt_capture_trial *trial)
 /* After its verdict, which a line has said already. */
 static void take_back(struct shmt_capture_trial *trial)
 {
-    int known = AS_TUNED;
-
     if (shmt_capture_setting()->trial &&
-        atomic_compare_exchange_strong(&trial->verdict, &known, AS_IT_WAS))
+        atomic_exchange(&trial->verdict, AS_IT_WAS) != AS_IT_WAS)
         shmt_capture_joint_fail(trial);
 }
 
@@ -365,12 +303,10 @@ __attribute__((destructor)) static void tell_open(void)
     for (struct shmt_capture_trial *one = trials; one != NULL; one = one->next)
         if (atomic_load(&one->verdict) == OPEN)
             shmt_capture_note("%s stays as it is: the program ended before its "
-                              "trial did, in which it made %zu of %u "
+                              "trial did, in which it made %zu of %d "
                               "launches%s; --no-trial has it as tuned at once",
-                              one->name, one->launched +
-                              SHMT_CAPTURE_TRIAL_LAUNCHES * one->round,
-                              SHMT_CAPTURE_TRIAL_LAUNCHES * (one->round + 1),
-                              one->in_graph ? ", others went into graphs" : "");
+                              one->name, one->launched,
+                              SHMT_CAPTURE_TRIAL_LAUNCHES, one->in_graph ? ", others went into graphs" : "");
     shmt_capture_joint_tell(trials);
     pthread_mutex_unlock(&lock);
 }

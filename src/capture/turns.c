@@ -9,7 +9,17 @@
 
 #include <stdlib.h>
 
-enum { MOST = 96 };
+enum { MOST = SHMT_CAPTURE_TURNS };
+
+/* The first seven are orthogonal in a group of eight, and so are the others;
+ * all of them are in sixteen. */
+unsigned shmt_capture_turns_of(size_t number)
+{
+    static const unsigned char turns[] = {15, 13, 11, 14, 9, 10, 12,
+                                          7, 5, 3, 6, 1, 2, 4};
+
+    return turns[number % sizeof turns];
+}
 
 bool shmt_capture_turn_is_tuned(unsigned turns, size_t number)
 {
@@ -52,12 +62,13 @@ static int by_amount(const void *one, const void *other)
     return (amount > than) - (amount < than);
 }
 
-size_t shmt_capture_turns_ranks(double *lost, size_t count)
+double shmt_capture_turns_losses(double *lost, size_t count)
 {
-    size_t ranks = 0;
+    double ranks = 0;
 
     qsort(lost, count, sizeof *lost, by_amount);
     for (size_t k = 0; k < count; k++)
-        ranks += lost[k] > 0 ? k + 1 : 0;
-    return ranks;
+        ranks += lost[k] > 0 ? (double)(k + 1)
+                 : lost[k] < 0 ? 0 : (double)(k + 1) / 2;
+    return ranks / ((double)(count * (count + 1)) / 2);
 }

@@ -239,26 +239,30 @@ static void note_shape(const struct fake_launch *launch)
     fclose(file);
 }
 
-/* "NAME THREADS US [LAST]": what comes behind such a launch takes so much
+/* "NAME THREADS US [LAST [FROM]]": what comes behind such a launch takes so much
  * longer; with LAST, behind any of the kernel, by the share of such ones in the
- * last so many. */
+ * last so many; with FROM, from so many launches of it on. */
 static void change_next(struct fake_launch *launch)
 {
     static pthread_mutex_t next = PTHREAD_MUTEX_INITIALIZER;
     static bool follows;
     static uint64_t such;      /* the last of the kernel, a bit each */
+    static unsigned long made; /* of the kernel */
     const char *plan = getenv("FAKE_CUDA_NEXT");
     char name[64];
     unsigned threads, last = 1;
+    unsigned long from = 0;
     double us;
     bool is_it;
 
     if (plan == NULL ||
-        sscanf(plan, "%63s %u %lf %u", name, &threads, &us, &last) < 3)
+        sscanf(plan, "%63s %u %lf %u %lu", name, &threads, &us, &last,
+               &from) < 3)
         return;
     is_it = strcmp(name, launch->function->name) == 0;
     pthread_mutex_lock(&next);
-    if (follows)
+    made += is_it;
+    if (follows && made > from)
         launch->cost_us += us * __builtin_popcountll(such << (64 - last)) /
                            last;
     follows = is_it;
