@@ -25,7 +25,19 @@
  * for up to two rounds, and goes back in the same case.  A kernel that is alone
  * is tried by pairs, up to ROUNDS rounds.
  *
- * (simulation)
+ * What is in the end, by simulation of sets of 2 to 6 kernels of which each
+ * gains or costs from nothing to 2 % of the program's time, where the time of a
+ * stretch varies by 1.5 % (0.5 %) and one cycle in a hundred takes 10 to 50 %
+ * longer: tuned is a kernel
+ *
+ *     that costs 1 %        in  0 %  (0 %)
+ *                0.5 %          1 %  (0 %)
+ *     of no effect             26 %  (27 %), in which nothing is lost
+ *     that gains 0.5 %         86 %  (98 %)
+ *                1 %           99 %  (100 %)
+ *
+ * and the program gains 1.97 % (1.98 %) of the 2.02 % (1.99 %) that the best
+ * choice would, after 2,700 (2,360) launches of the anchor in the mean.
  *
  * Of a stretch the application notices two events on the anchor's stream.
  */

@@ -21,7 +21,7 @@ static _Atomic(uintptr_t) *places_of(const void *handle)
     const uint64_t hash =
         (uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15);
 
-    return &passed[(hash >> 52) & ~UINT64_C(WAYS - 1)];
+    return &passed[(hash >> 52) & (PLACES - WAYS)];
 }
 
 void shmt_capture_launch_forget(const void *handle)

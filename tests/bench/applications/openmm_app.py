@@ -35,10 +35,10 @@ SYSTEMS = {
                    "mutualInducedTargetEpsilon": 1e-5,
                    "polarization": "mutual"}),
 }
-# Steps until what was put back has been tried: each by itself, 104 launches up to
-# four times, and up to three times with the others, 48 stretches of 12 launches; and until the
-# times are there.
-TRIALS = 4 * 104 + 3 * 48 * 12 + 64
+# Steps until what was put back has been tried: each by itself, 104 launches, then
+# by the program's time, up to six rounds of 48 stretches of 12 launches; and until
+# the times are there.
+TRIALS = 104 + 6 * 48 * 12 + 64
 GROUPED = (openmm.AmoebaMultipoleForce, openmm.AmoebaVdwForce)
 
 

@@ -271,11 +271,14 @@ class Bench:
     # -- put back -------------------------------------------------------------
 
     def count_back(self, err):
-        """How many are tuned in the end: by their own trials, less those that
-        the joint one has sent back; and what that said."""
-        gone = len(re.findall(r"shmtune: \S+ goes back to as it was", err))
-        gone += sum(map(int, re.findall(r"the (\d+) kernels go back", err)))
-        return (len(re.findall("is launched as tuned", err)) - gone, gone,
+        """How many are tuned in the end: by their own trials or by the program's
+        time, less those that this has sent back; how many these are; and what
+        was said of them."""
+        tuned = set(re.findall(r"shmtune: (\S+) is launched as tuned", err))
+        tuned |= set(re.findall(r"shmtune: (\S+) stays as tuned", err))
+        gone = set(re.findall(r"shmtune: (\S+) goes back to as it was", err))
+        more = sum(map(int, re.findall(r"the (\d+) kernels go back", err)))
+        return (len(tuned - gone) - more, len(gone) + more,
                 re.findall(r"shmtune: (.* stretches.*)", err))
 
     def round(self, system, which, rows):
