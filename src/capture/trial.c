@@ -49,7 +49,7 @@ enum {
 /* Of the trials' own members; none is held while a launch is made. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct shmt_capture_trial *trials;
-static size_t waited;          /* launches of those with one since a verdict */
+static size_t waited;          /* launches of these since the last verdict */
 static pid_t process;          /* that makes them; not a child of it */
 
 /* -- the verdict ---------------------------------------------------------- */
@@ -306,7 +306,8 @@ __attribute__((destructor)) static void tell_open(void)
                               "trial did, in which it made %zu of %d "
                               "launches%s; --no-trial has it as tuned at once",
                               one->name, one->launched,
-                              SHMT_CAPTURE_TRIAL_LAUNCHES, one->in_graph ? ", others went into graphs" : "");
+                              SHMT_CAPTURE_TRIAL_LAUNCHES, one->in_graph
+                                  ? ", others went into graphs" : "");
     shmt_capture_joint_tell(trials);
     pthread_mutex_unlock(&lock);
 }

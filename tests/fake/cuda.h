@@ -24,9 +24,9 @@
  *              FAKE_CUDA_COST     NAME THREADS US[ PERCENT]: what a launch of
  *                                 the kernel with so many threads takes, and
  *                                 by how much it varies
- *              FAKE_CUDA_NEXT     NAME THREADS US[ LAST[ FROM]]: what comes behind
- *                                 such a launch takes so much longer; with LAST,
- *                                 behind each of the kernel, by the share of
+ *              FAKE_CUDA_NEXT     NAME THREADS US[ LAST[ FROM]]: what comes
+ *                                 behind such a launch takes so much longer;
+ *                                 with LAST, behind each of the kernel, by the share of
  *                                 such ones in the last so many of it; with
  *                                 FROM, from so many launches of it on
  *              FAKE_CUDA_LAG      launches that are made before a launch is

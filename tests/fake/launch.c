@@ -239,9 +239,9 @@ static void note_shape(const struct fake_launch *launch)
     fclose(file);
 }
 
-/* "NAME THREADS US [LAST [FROM]]": what comes behind such a launch takes so much
- * longer; with LAST, behind any of the kernel, by the share of such ones in the
- * last so many; with FROM, from so many launches of it on. */
+/* "NAME THREADS US [LAST [FROM]]": what comes behind such a launch takes so
+ * much longer; with LAST, behind any of the kernel, by the share of such ones
+ * in the last so many; with FROM, from so many launches of it on. */
 static void change_next(struct fake_launch *launch)
 {
     static pthread_mutex_t next = PTHREAD_MUTEX_INITIALIZER;
