@@ -26,9 +26,9 @@
  *                                 by how much it varies
  *              FAKE_CUDA_NEXT     NAME THREADS US[ LAST[ FROM]]: what comes
  *                                 behind such a launch takes so much longer;
- *                                 with LAST, behind each of the kernel, by the share of
- *                                 such ones in the last so many of it; with
- *                                 FROM, from so many launches of it on
+ *                                 with LAST, behind each of the kernel, by the
+ *                                 share of such ones in the last so many of it;
+ *                                 with FROM, from so many launches of it on
  *              FAKE_CUDA_LAG      launches that are made before a launch is
  *                                 done
  *              FAKE_CUDA_LOADING  microseconds that the first launch of each
