@@ -221,10 +221,13 @@ def tuning(page):
         ["all 118 built-in problems from nothing in nine minutes, one GPU with "
          "16 processors", "{sizes_rate} candidates a second, GPU busy "
          "{sizes_busy} %; beside the tunings that ship {sizes_mean} % faster "
-         "in the geometric mean, {sizes_worst} % slower at worst"],
+         "in the geometric mean, {sizes_worst} % slower at worst; in three "
+         "minutes {sizes_short_mean} % slower, {sizes_short_worst} % at worst"],
         ["all 118 built-in problems on four GPUs with 64 processors, a minute "
          "(`--total`)", "in {gpus_s} s what one of them with 16 processors found "
-         "in {gpus_one_s} s, {gpus_ratio} times as fast"],
+         "in {gpus_one_s} s, {gpus_ratio} times as fast; the winners of a "
+         "minute are {gpus_behind} % slower than those of {gpus_one_total_s} s "
+         "on one"],
         ["matmul of 4096 x 4096 x 4096 alone on them, 17 s",
          "in {gpus_alone_s} s what one found in {gpus_alone_one_s} s: "
          "compiling is what takes the time"],
@@ -379,11 +382,18 @@ def cut_of(rows):
     return min(float(row["cut_s"]) for row in rows)
 
 
+def median_of(rows):
+    """Of an even number of Kernel Tuner's the lower one, as league.py has it."""
+    middle = statistics.median if rows[0]["tuner"] == "shmtune" \
+        else statistics.median_low
+    return middle(map(seconds_of, rows))
+
+
 def league_cells(kernel, rows):
     own = {name: [row for row in rows if row["kernel"] == kernel and
                   row["tuner"] == name] for name in TUNERS}
     cut = cut_of(own["kernel-tuner"] or own["shmtune"])
-    medians = {name: statistics.median(map(seconds_of, some)) if some else None
+    medians = {name: median_of(some) if some else None
                for name, some in own.items()}
     cells = [kernel, "planted" if any(
         row["planted"] == "1" for some in own.values() for row in some)
@@ -419,8 +429,8 @@ def league(page):
     cuts = sorted({float(row["cut_s"]) for row in plain
                    if row["tuner"] == "kernel-tuner"} or {cut})
     page.head("The live league")
-    medians = {name: said(statistics.median(
-        seconds_of(row) for row in plain if row["tuner"] == name), cut)
+    medians = {name: said(median_of(
+        [row for row in plain if row["tuner"] == name]), cut)
         for name in TUNERS}
     page.say("""From the command to a verified result within 5 %% of the best
         known, by the wall clock: median %s s of shmtune's %d runs, %s s of
@@ -452,8 +462,9 @@ def league(page):
                [league_cells(kernel, rows) for kernel in
                 dict.fromkeys(row["kernel"] for row in rows)])
     page.source("league")
-    page.say("""(Seconds are medians, losses those of the winners. The raw
-        journals and caches lie in `tests/bench/data/league`.)""")
+    page.say("""(Seconds are medians, of two runs of Kernel Tuner the faster;
+        losses are those of the winners. The raw journals and caches lie in
+        `tests/bench/data/league`.)""")
 
 
 def refusals(page):
