@@ -5,7 +5,9 @@
  * them negative, to the relative errors (least squares, by coordinate descent);
  * the tile that fits best is the configuration's.  Then the terms that bring
  * least go, until few are left.  Sizes at which the configuration is far from
- * the best count less: there it is not chosen.  Called by learn.c.
+ * the best count less: there it is not chosen.  What all take longer at a size
+ * than their estimates say decides nothing between them, so it is taken out of
+ * the times, and all are fitted again, a few times.  Called by learn.c.
  */
 #include "learn/estimate.h"
 
@@ -17,7 +19,8 @@ enum {
     COLUMNS = 32,                 /* terms that are tried, and the start */
     WIDE = 4,                     /* dimensions that make products, at most */
     LEAST = 30,                   /* sizes to fit to */
-    SWEEPS = 60, LAST_SWEEPS = 400
+    SWEEPS = 60, LAST_SWEEPS = 400,
+    ROUNDS = 4                    /* of fitting all, with what they share */
 };
 _Static_assert((int)SHMT_LEARN_TERMS <= (int)SHMT_DISPATCH_TERMS_OF_ONE,
                "an estimate has room for them");
@@ -271,28 +274,35 @@ static void put(struct fitting *fitting, struct shmt_learn_estimate *out)
         }
 }
 
+static double weight_of(double time, double best)
+{
+    return 1 / (1 + (time / best - 1) / half_weight);
+}
+
 static void read_times(struct fitting *fitting,
                        const struct shmt_learn_size *const *sizes,
-                       size_t count, size_t config)
+                       const double *shared, size_t count, size_t config)
 {
     for (size_t k = 0; k < count; k++) {
         const double time = shmt_learn_time(&sizes[k]->cells[config]);
         const double best = shmt_learn_best(fitting->table, sizes[k]);
-        const double weight = 1 / (1 + (time / best - 1) / half_weight);
+        const double weight = weight_of(time, best);
 
         if (!isfinite(time) || !(best > 0))
             continue;
         fitting->problems[fitting->count] = sizes[k]->problem;
         fitting->weight[fitting->count] = weight;
-        fitting->weight_by_time[fitting->count++] = weight / time;
+        fitting->weight_by_time[fitting->count++] =
+            weight * shared[k] / time;
         fitting->squares += weight * weight;
     }
 }
 
-bool shmt_learn_estimate_fit(const struct shmt_learn_table *table,
-                             const struct shmt_learn_size *const *sizes,
-                             size_t count, size_t config,
-                             struct shmt_learn_estimate *out)
+/* Fits one; `shared` is a factor of each size.  False: there is no memory. */
+static bool fit_one(const struct shmt_learn_table *table,
+                    const struct shmt_learn_size *const *sizes,
+                    const double *shared, size_t count, size_t config,
+                    struct shmt_learn_estimate *out)
 {
     struct fitting *const fitting = calloc(1, sizeof *fitting);
     double *const numbers = calloc((COLUMNS + 2) * (count + 1),
@@ -307,7 +317,7 @@ bool shmt_learn_estimate_fit(const struct shmt_learn_table *table,
         fitting->weight = numbers;
         fitting->weight_by_time = numbers + count;
         fitting->values = numbers + 2 * count;
-        read_times(fitting, sizes, count, config);
+        read_times(fitting, sizes, shared, count, config);
     }
     if (made && fitting->count >= LEAST) {
         find_dimensions(fitting);
@@ -321,6 +331,50 @@ bool shmt_learn_estimate_fit(const struct shmt_learn_table *table,
     free(fitting);
     free(numbers);
     free(problems);
+    return made;
+}
+
+/* What all configurations that are near the best take longer at a size than
+ * their estimates say, as a factor. */
+static double shared_at(const struct shmt_learn_table *table,
+                        const struct shmt_learn_size *size,
+                        const size_t *column, size_t configs,
+                        const struct shmt_learn_estimate *estimates)
+{
+    const double best = shmt_learn_best(table, size);
+    double sum = 0, weights = 0;
+
+    for (size_t c = 0; c < configs; c++) {
+        const double time = shmt_learn_time(&size->cells[column[c]]);
+        const double estimate = shmt_learn_estimate_us(
+            &estimates[c], size->problem, table->kernel->dimension_count);
+        const double root = weight_of(time, best);
+
+        if (!isfinite(time) || !isfinite(estimate) || !(estimate > 0))
+            continue;
+        sum += root * root * log(time / estimate);
+        weights += root * root;
+    }
+    return weights > 0 ? exp(sum / weights) : 1;
+}
+
+bool shmt_learn_estimates_fit(const struct shmt_learn_table *table,
+                              const struct shmt_learn_size *const *sizes,
+                              size_t count, const size_t *column,
+                              size_t configs, struct shmt_learn_estimate *out)
+{
+    double *const shared = calloc(count + 1, sizeof *shared);
+    bool made = shared != NULL;
+
+    for (size_t k = 0; made && k < count; k++)
+        shared[k] = 1;
+    for (int round = 0; made && round < ROUNDS; round++) {
+        for (size_t k = 0; round > 0 && k < count; k++)
+            shared[k] = shared_at(table, sizes[k], column, configs, out);
+        for (size_t c = 0; made && c < configs; c++)
+            made = fit_one(table, sizes, shared, count, column[c], &out[c]);
+    }
+    free(shared);
     return made;
 }
 

@@ -19,12 +19,15 @@ struct shmt_learn_estimate {
     double each_us[SHMT_DISPATCH_TERMS_OF_ONE];
 };
 
-/* Fits an estimate to what was measured of a configuration at `sizes`; its
- * count is 0 where that is too little.  False: there is no memory. */
-bool shmt_learn_estimate_fit(const struct shmt_learn_table *table,
-                             const struct shmt_learn_size *const *sizes,
-                             size_t count, size_t config,
-                             struct shmt_learn_estimate *out);
+/* Fits an estimate to what was measured of each of `configs` configurations,
+ * which the table has at the places `column`, at `sizes`: up to a factor of
+ * each size that all share.  Its count is 0 where that is too little.  False:
+ * there is no memory. */
+bool shmt_learn_estimates_fit(const struct shmt_learn_table *table,
+                              const struct shmt_learn_size *const *sizes,
+                              size_t count, const size_t *column,
+                              size_t configs,
+                              struct shmt_learn_estimate *out);
 
 /* Microseconds; INFINITY: nothing is known. */
 double shmt_learn_estimate_us(const struct shmt_learn_estimate *estimate,

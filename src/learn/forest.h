@@ -22,9 +22,9 @@ struct shmt_learn_field {
     /* What comparisons are to explain: the loss, or what estimates leave of
      * it. */
     const double *rest;            /* [count][configs] */
-    const double *behind;          /* [count][configs]: ln(estimate / least), at
-                                      most SHMT_LEARN_FAR; more: it may not run
-                                      there.  NULL: no estimates are used */
+    const double *behind;          /* [count][configs]: ln(estimate / least);
+                                      SHMT_LEARN_NEVER: it may not run there.
+                                      NULL: no estimates are used */
     size_t feature_count;
     const struct shmt_dispatch_feature *features;
     size_t own_count;              /* numbers that a forest compares, too */
@@ -43,8 +43,9 @@ struct shmt_learn_tree {
                                       filled in by make.c */
 };
 
-/* ln(1.5), as of shmt_dispatch_score. */
+/* ln(1.5), as of shmt_dispatch_score: nothing is told apart beyond. */
 #define SHMT_LEARN_FAR 0.405465
+#define SHMT_LEARN_NEVER 100.0
 
 /* Adds the numbers of a problem that may decide. */
 size_t shmt_learn_features(const struct shmt_learn_table *table,

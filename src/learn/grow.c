@@ -107,21 +107,30 @@ static void try_feature(struct growing *growing, size_t feature,
     }
 }
 
+/* As shmt_dispatch_score does: beside the least of the leaf. */
 size_t shmt_learn_choose(const struct shmt_learn_field *field,
                          const struct shmt_learn_tree *tree, size_t leaf,
                          size_t count, size_t k)
 {
     const uint16_t *const ranks = tree->ranks[leaf];
     const double *const rests = tree->rests[leaf];
+    double least = INFINITY, least_loss = INFINITY;
     size_t best = 0;
 
     if (field->behind == NULL)
         return 0;
-    for (size_t r = 1; r < count; r++) {
-        const double *const behind = field->behind + k * field->configs;
+    for (size_t r = 0; r < count; r++)
+        least = fmin(least, field->behind[k * field->configs + ranks[r]]);
+    for (size_t r = 0; r < count; r++) {
+        const double behind = field->behind[k * field->configs + ranks[r]];
+        const double loss =
+            rests[r] + (behind >= SHMT_LEARN_NEVER
+                            ? behind : fmin(behind, least + SHMT_LEARN_FAR));
 
-        if (rests[r] + behind[ranks[r]] < rests[best] + behind[ranks[best]])
+        if (loss < least_loss) {
+            least_loss = loss;
             best = r;
+        }
     }
     return best;
 }

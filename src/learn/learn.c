@@ -20,17 +20,15 @@
 #include "learn/make.h"
 #include "learn/portfolio.h"
 
-enum { PARTS = 8, BETWEEN = 3000 };
+enum { PARTS = 8, BETWEEN = 8000 };
 /* How far a tree is grown: what each comparison has to bring, of which the
  * best is chosen; without estimates, and then with. */
-static const double gains[] = {0.25, 1, 4};
+static const double gains[] = {0.1, 0.5, 2, 8};
 enum { GAINS = sizeof gains / sizeof gains[0], WAYS = 2 * GAINS };
 
 _Static_assert((int)SHMT_LEARN_PORTFOLIO <= (int)SHMT_DISPATCH_CONFIGS,
                "a dispatch has room for all that are looked at");
 
-/* As a logarithm: of what may not run, and what is lost there. */
-static const double never = 100, lost = 0.8;
 
 /* At each size estimates have to lose so much less: without them a selection
  * is faster, and its data less. */
@@ -296,11 +294,10 @@ static void put_behind(struct learning *learning, size_t row)
     }
     for (size_t c = 0; c < field->configs; c++) {
         behind[c] = isfinite(behind[c]) && least > 0 && isfinite(least)
-                        ? fmax(0, fmin(log(behind[c] / least),
-                                       SHMT_LEARN_FAR))
-                        : SHMT_LEARN_FAR;
+                        ? fmax(0, log(behind[c] / least))
+                        : 2 * SHMT_LEARN_FAR;
         if (!runs[c])
-            behind[c] = never;
+            behind[c] = SHMT_LEARN_NEVER;
     }
 }
 
@@ -309,11 +306,10 @@ static bool fit_estimates(struct learning *learning, size_t n)
 {
     for (size_t k = 0; k < n; k++)
         learning->known[k] = learning->sizes[learning->order[k]];
-    for (size_t c = 0; c < learning->configs; c++)
-        if (!shmt_learn_estimate_fit(learning->table, learning->known, n,
-                                     learning->column[c],
-                                     &learning->estimates[c]))
-            return false;
+    if (!shmt_learn_estimates_fit(learning->table, learning->known, n,
+                                  learning->column, learning->configs,
+                                  learning->estimates))
+        return false;
     for (size_t row = 0; row < learning->field.count; row++)
         put_behind(learning, row);
     return true;
@@ -324,7 +320,7 @@ static void put_rest(struct learning *learning)
 {
     for (size_t k = 0; k < learning->count * learning->configs; k++)
         learning->rest[k] =
-            fmin(lost, -log(fmax(learning->share[k], 1e-6))) -
+            fmin(SHMT_LEARN_FAR, -log(fmax(learning->share[k], 1e-6))) -
             fmin(learning->behind[k], SHMT_LEARN_FAR);
 }
 
@@ -334,11 +330,12 @@ static void put_loss(struct learning *learning)
     const size_t cells = learning->field.count * learning->configs;
 
     for (size_t k = learning->count * learning->configs; k < cells; k++)
-        learning->loss[k] = learning->behind[k] > SHMT_LEARN_FAR
+        learning->loss[k] = learning->behind[k] >= SHMT_LEARN_NEVER
                                 ? shmt_learn_loss(0)
                                 : shmt_learn_loss(exp(
                                       -learning->rest[k] -
-                                      learning->behind[k]));
+                                      fmin(learning->behind[k],
+                                           SHMT_LEARN_FAR)));
 }
 
 /* -- growing -------------------------------------------------------------- */
