@@ -20,9 +20,13 @@
 #include "learn/make.h"
 #include "learn/portfolio.h"
 
-enum { PARTS = 8, BETWEEN = 8000 };
-/* How far a tree is grown: what each comparison has to bring, of which the
- * best is chosen; without estimates, and then with. */
+enum {
+    PARTS = 8,
+    BETWEEN = 8000, JUDGING = 2000   /* so many of them while judging, which
+                                       says a little less than is reached */
+};
+/* How far a tree is grown: what each comparison has to bring, over BETWEEN
+ * sizes, of which the best is chosen; without estimates, and then with. */
 static const double gains[] = {0.1, 0.5, 2, 8};
 enum { GAINS = sizeof gains / sizeof gains[0], WAYS = 2 * GAINS };
 
@@ -58,6 +62,7 @@ struct learning {
     size_t *order, *part;          /* [count] */
     double *judged;                /* [count] */
     struct shmt_learn_tree *tree;
+    size_t between;                /* of BETWEEN, trees are grown on these */
     struct shmt_learn_field field;
 };
 
@@ -310,7 +315,7 @@ static bool fit_estimates(struct learning *learning, size_t n)
                                   learning->column, learning->configs,
                                   learning->estimates))
         return false;
-    for (size_t row = 0; row < learning->field.count; row++)
+    for (size_t row = 0; row < learning->count + learning->between; row++)
         put_behind(learning, row);
     return true;
 }
@@ -327,7 +332,8 @@ static void put_rest(struct learning *learning)
 /* What is lost at those between, by what is left and the estimates. */
 static void put_loss(struct learning *learning)
 {
-    const size_t cells = learning->field.count * learning->configs;
+    const size_t cells =
+        (learning->count + learning->between) * learning->configs;
 
     for (size_t k = learning->count * learning->configs; k < cells; k++)
         learning->loss[k] = learning->behind[k] >= SHMT_LEARN_NEVER
@@ -354,8 +360,8 @@ static bool ask_forest(struct learning *learning, bool estimated, size_t n)
         put_rest(learning);
     field->rest = rest;
     field->behind = estimated ? learning->behind : NULL;
-    if (!shmt_learn_forest(field, learning->order, n, learning->count, BETWEEN,
-                           learning->seed, rest + first))
+    if (!shmt_learn_forest(field, learning->order, n, learning->count,
+                           learning->between, learning->seed, rest + first))
         return false;
     if (estimated)
         put_loss(learning);
@@ -365,11 +371,13 @@ static bool ask_forest(struct learning *learning, bool estimated, size_t n)
 /* Grows the tree on the first `n` sizes of the order, and those between. */
 static bool grow_tree(struct learning *learning, size_t way, size_t n)
 {
-    for (size_t k = 0; k < BETWEEN; k++)
+    const double share = (double)learning->between / BETWEEN;
+
+    for (size_t k = 0; k < learning->between; k++)
         learning->order[n + k] = learning->count + k;
-    return shmt_learn_grow(&learning->field, gains[way % GAINS],
-                           learning->order,
-                           n + BETWEEN, learning->tree);
+    return shmt_learn_grow(&learning->field, share * gains[way % GAINS],
+                           learning->order, n + learning->between,
+                           learning->tree);
 }
 
 /* -- judging -------------------------------------------------------------- */
@@ -453,6 +461,7 @@ static bool choose_way(struct learning *learning, size_t *best)
     const double worth = worth_estimates * (double)learning->count;
     double sums[WAYS] = {0};
 
+    learning->between = JUDGING;
     deal(learning, 0);
     for (size_t part = 0; part < PARTS; part++)
         if (!judge_part(learning, part, sums))
@@ -526,6 +535,7 @@ static bool learn(struct learning *learning, struct shmt_arena *arena,
                       loss < nearest_loss;
     for (size_t k = 0; k < learning->count; k++)
         learning->order[k] = k;
+    learning->between = BETWEEN;
     if (!ask_forest(learning, way >= GAINS, learning->count))
         return false;
     /* What compares more than a dispatch holds is grown less far. */

@@ -11,31 +11,15 @@
 #include "runtime/check.h"
 #include "runtime/proven.h"
 
-/* ceildiv, of a number that is 0 or more; of 32 bits, which processors divide
- * several times as fast, where it has no more. */
-static inline int64_t shares_of(int64_t number, uint32_t unit)
-{
-    const uint32_t few = (uint32_t)number;
-
-    if (number == (int64_t)few)
-        return (int64_t)(few / unit) + (few % unit != 0);
-    return number / unit + (number % unit != 0);
-}
-
 static inline int64_t product_of(const struct shmt_runtime_term *terms,
                                  size_t count, const int64_t *problem)
 {
     int64_t product = 1;
 
     for (size_t k = 0; k < count; k++) {
-        const int64_t size = problem[terms[k].dimension];
-        const int64_t shift = terms[k].shift, unit = terms[k].unit;
-        int64_t blocks = size;
+        const int64_t blocks = shmt_runtime_divide(
+            problem[terms[k].dimension], terms[k].unit);
 
-        if (shift < 0)
-            blocks = shares_of(size, (uint32_t)unit);
-        else if (shift > 0)
-            blocks = (size >> shift) + ((size & (unit - 1)) != 0);
         if (__builtin_mul_overflow(product, blocks, &product))
             return INT64_MAX;
     }
@@ -159,11 +143,10 @@ static inline int64_t part_of(const struct shmt_runtime_dispatch *dispatch,
                               size_t number, const int64_t *problem)
 {
     const struct shmt_runtime_part *const part = &dispatch->parts[number];
-    int64_t value =
-        product_of(dispatch->terms + part->first, part->of, problem);
+    int64_t value = shmt_runtime_divide(
+        product_of(dispatch->terms + part->first, part->of, problem),
+        part->rounds);
 
-    if (part->rounds > 0)
-        value = shares_of(value, part->rounds);
     for (size_t k = 0; k < part->by_count; k++)
         value = shmt_dispatch_add(0, value, problem[part->by[k]]);
     return value;

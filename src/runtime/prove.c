@@ -87,11 +87,7 @@ static size_t add_terms(const struct making *making, const int64_t *units,
     for (size_t d = 0; d < making->from->dimension_count; d++)
         if (units[d] > 0)
             terms[count++] = (struct shmt_runtime_term){
-                .unit = (uint32_t)units[d],
-                .shift = (int16_t)((units[d] & (units[d] - 1)) == 0
-                                       ? __builtin_ctzll(
-                                             (unsigned long long)units[d])
-                                       : -1),
+                .unit = shmt_runtime_divisor_of(units[d]),
                 .dimension = (uint16_t)making->place[d]};
     return count;
 }
@@ -109,7 +105,8 @@ make_parts(struct making *making, struct shmt_runtime_term *terms,
         const struct shmt_dispatch_term *const one = &from->terms[k];
 
         parts[k].first = (uint16_t)*count;
-        parts[k].rounds = (uint32_t)one->rounds;
+        parts[k].rounds =
+            shmt_runtime_divisor_of(one->rounds > 0 ? one->rounds : 1);
         parts[k].of = (uint16_t)add_terms(making, one->of, terms + *count);
         *count += parts[k].of;
         for (size_t d = 0; d < from->dimension_count; d++)

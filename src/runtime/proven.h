@@ -8,20 +8,50 @@
 
 #include "runtime/dispatch.h"
 
-/* ceildiv(size, unit); of a power of two its logarithm, else -1. */
+/* A number that others are divided by, from 1 to INT32_MAX, as a product and a
+ * shift: of what is below 2^31 that is exact, and takes no division (after
+ * Granlund and Montgomery). */
+struct shmt_runtime_divisor {
+    uint32_t by, inverse;         /* 2^shift / by, rounded up */
+    uint8_t shift;                /* 31, and the bits of by - 1 */
+};
+
+static inline struct shmt_runtime_divisor
+shmt_runtime_divisor_of(int64_t by)
+{
+    struct shmt_runtime_divisor out = {.by = (uint32_t)by, .shift = 31};
+
+    while (INT64_C(1) << (out.shift - 31) < by)
+        out.shift++;
+    out.inverse = (uint32_t)(((UINT64_C(1) << out.shift) + out.by - 1) /
+                             out.by);
+    return out;
+}
+
+/* Of a number that is 0 or more, rounded up. */
+static inline int64_t shmt_runtime_divide(int64_t number,
+                                          struct shmt_runtime_divisor divisor)
+{
+    const uint64_t sum = (uint64_t)number + divisor.by - 1;
+
+    if (sum <= INT32_MAX)
+        return (int64_t)(sum * divisor.inverse >> divisor.shift);
+    return number / divisor.by + (number % divisor.by != 0);
+}
+
+/* ceildiv(size, unit). */
 struct shmt_runtime_term {
-    uint32_t unit;
-    int16_t shift;
+    struct shmt_runtime_divisor unit;
     uint16_t dimension;
 };
 
 /* A term of estimates: terms of a product, the product of which is divided by
- * `rounds`, unless that is 0, and multiplied by sizes. */
+ * `rounds`, and multiplied by sizes. */
 struct shmt_runtime_part {
     uint16_t first, of;
     uint16_t by_count;
     uint16_t by[SHMT_KERNEL_DIMENSIONS];
-    uint32_t rounds;
+    struct shmt_runtime_divisor rounds;
 };
 
 struct shmt_runtime_feature {

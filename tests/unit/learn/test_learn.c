@@ -220,7 +220,7 @@ static void a_function_with_crossings_is_learnt(void)
                "%.4f\n", dispatch->node_count, outcome.held_out.mean,
                outcome.held_out.low, mean);
         CHECK(outcome.better);
-        CHECK(mean > 0.993);
+        CHECK(mean > (noises[k] > 0 ? 0.992 : 0.995));
         /* What is held out is judged by trees that know less. */
         CHECK(outcome.held_out.mean < mean + 0.01);
         CHECK(outcome.held_out.mean > mean - 0.02);
@@ -254,6 +254,35 @@ static void rounds_are_estimated(void)
     shmt_learn_table_free(&table);
     fill(&table, plain, 0.002, false);
     CHECK(learn(&table, &outcome)->estimates == NULL);
+    shmt_learn_table_free(&table);
+}
+
+/* The same, times what all take longer at a size, by nothing that terms say. */
+static double uneven(const int64_t *problem, size_t config)
+{
+    const int64_t mixed = (problem[0] * 7919 + problem[1] * 104729) % 1000;
+
+    return rounds(problem, config) * (1 + (double)mixed / 500);
+}
+
+static void what_all_share_hides_no_rounds(void)
+{
+    struct shmt_learn_table table;
+    struct shmt_learn_outcome outcome;
+    struct shmt_dispatch *dispatch;
+    double mean;
+
+    fill(&table, uneven, 0.005, false);
+    dispatch = learn(&table, &outcome);
+    mean = reached(dispatch, uneven);
+    printf("# %zu nodes, %zu terms; held out %.4f, at others %.4f\n",
+           dispatch->node_count, dispatch->term_count,
+           outcome.held_out.mean, mean);
+    CHECK(dispatch->estimates != NULL);
+    CHECK(mean > 0.999);
+    /* 0.995, and 15 nodes, where it is left in. */
+    CHECK(outcome.held_out.mean > 0.999);
+    CHECK(dispatch->node_count <= 7);
     shmt_learn_table_free(&table);
 }
 
@@ -516,6 +545,7 @@ int main(void)
         return EXIT_FAILURE;
     CHECK_RUN(a_function_with_crossings_is_learnt);
     CHECK_RUN(rounds_are_estimated);
+    CHECK_RUN(what_all_share_hides_no_rounds);
     CHECK_RUN(what_may_not_run_has_a_successor);
     CHECK_RUN(nothing_to_learn_is_a_leaf);
     CHECK_RUN(the_nearest_size_is_not_replaced_where_it_is_right);
