@@ -52,7 +52,8 @@ enum {
     STRETCHES = 48, EACH = STRETCHES / 2,      /* of a round */
     ROUNDS = 4,
     PAIR = 2, GROUP = 8,       /* stretches of which the sums are compared */
-    ORTHOGONAL = 7,            /* kernels, in a group */
+    ORTHOGONAL = 7,            /* kernels, in a group, */
+    APART = 14,                /* and in two; others wait for the next trial */
     RATE = 16,
     STALLED = 4096,            /* launches of others with none of the anchor */
     TOGETHER = 15              /* the turns of Thue and Morse */
@@ -79,7 +80,7 @@ static atomic_size_t since;    /* launches since the anchor's last one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     struct shmt_capture_trial *trials;
-    bool more;                 /* one was accepted meanwhile */
+    bool more;                 /* one was accepted meanwhile, or is left */
     enum phase phase;
     CUstream stream;           /* of the anchor's launches that count */
     pthread_t thread;          /* whose stream it is, if of a thread */
@@ -395,13 +396,15 @@ static bool is_counted(CUcontext now, CUstream stream)
             pthread_equal(joint.thread, pthread_self()));
 }
 
-static void count_launch(const struct shmt_capture_driver *driver,
+/* false: it is none of those that count. */
+static bool count_launch(const struct shmt_capture_driver *driver,
                          CUcontext now, CUstream stream)
 {
-    bool timed;
+    bool timed, counted;
 
     pthread_mutex_lock(&lock);
-    if (atomic_load(&state) == RUNNING && is_counted(now, stream)) {
+    counted = atomic_load(&state) != RUNNING || is_counted(now, stream);
+    if (atomic_load(&state) == RUNNING && counted) {
         atomic_store(&since, 0);
         timed = read_done(driver) == CUDA_SUCCESS;
         if (timed && joint.read == STRETCHES)
@@ -410,6 +413,7 @@ static void count_launch(const struct shmt_capture_driver *driver,
             give_up("what passes between two launches cannot be timed");
     }
     pthread_mutex_unlock(&lock);
+    return counted;
 }
 
 /* The anchor may not be launched any more. */
@@ -442,9 +446,7 @@ static bool turn_of(const struct shmt_capture_driver *driver,
     if (driver->CtxGetCurrent(&now) != CUDA_SUCCESS || now == NULL ||
         shmt_capture_in_graph(driver, stream))
         return is_tuned_else(trial);
-    if (trial == atomic_load(&anchor))
-        count_launch(driver, now, stream);
-    else
+    if (trial != atomic_load(&anchor) || !count_launch(driver, now, stream))
         count_other();
     return atomic_load(&context) == now ? is_tuned_now(trial)
                                         : is_tuned_else(trial);
@@ -492,10 +494,18 @@ bool shmt_capture_joint_waits(void)
 /* Those that have been tried stay what they are. */
 static void enter_all(struct shmt_capture_trial *trials)
 {
+    size_t count = 0;
+
     joint.trials = trials;
-    for (struct shmt_capture_trial *one = trials; one != NULL; one = one->next)
-        if (atomic_load(&one->verdict) >= SHMT_CAPTURE_NEAR && !one->settled)
+    for (struct shmt_capture_trial *one = trials; one != NULL;
+         one = one->next) {
+        if (atomic_load(&one->verdict) < SHMT_CAPTURE_NEAR || one->settled)
+            continue;
+        if (count++ < APART)
             atomic_store(&one->together, TOGETHER);
+        else
+            joint.more = true;
+    }
     begin_phase(count_in() > 1 ? BY_THEMSELVES : ALONE);
 }
 
@@ -526,7 +536,8 @@ void shmt_capture_joint_tell(struct shmt_capture_trial *trials)
         enter_all(trials);
     if (atomic_load(&state) != IDLE) {
         snprintf(why, sizeof why, "the program ended before the joint trial "
-                 "did, in which it made %zu of at most %zu stretches",
+                 "did, in %s it made %zu of at most %zu stretches",
+                 joint.phase == REST ? "the second part of which" : "which",
                  STRETCHES * joint.round + joint.launched / STRETCH,
                  STRETCHES * most[joint.phase]);
         leave(why);

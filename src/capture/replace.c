@@ -581,8 +581,12 @@ static bool use(struct plan *plan, struct loaded *loaded,
         return true;
     }
     if (!copy_variables(loaded, false, launch->stream)) {
+        static const char not_copied[] = "its variables cannot be copied";
+
+        if (out->turn < 0)
+            refuse(plan, not_copied);
         shmt_capture_trial_end(out->trial, out->turn, launch->stream,
-                               "its variables cannot be copied");
+                               not_copied);
         return false;
     }
     out->function = function;

@@ -464,7 +464,8 @@ static bool is_told(const char *notes, const char *symbol)
 
     for (const char *line = notes; *line != '\0';
          line += strcspn(line, "\n"), line += *line == '\n')
-        if (strncmp(line, symbol, length) == 0 && line[length] == ' ')
+        if (strncmp(line, symbol, length) == 0 &&
+            (line[length] == ' ' || line[length] == ':'))
             return true;
     return false;
 }

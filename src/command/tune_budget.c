@@ -23,7 +23,7 @@ static const double more_share = 3;
 /* Less than this is no time for a problem. */
 static const double least_s = 0.1;
 
-/* Where some have to wait for others, they find the rest. */
+/* Where there are so many, others find the rest. */
 static const double most_of_left = 2.0 / 3;
 
 /* "60s", "2m" or "1h"; false: it is no time.  *end is behind the number. */

@@ -29,7 +29,7 @@ struct shmt_command_share {
     size_t together;     /* so many run on a device at a time */
     double part;         /* this one's, of the mean of them */
     double busy_s;       /* given to others already, and not spent */
-    bool full;           /* some have to wait for others */
+    bool full;           /* so many that one which ends early leaves time */
 };
 
 /* Reads "60s", "2m", "500", "all" or NULL (what is usual with `strategy`), and

@@ -425,8 +425,13 @@ static enum shmtune_status begin_problem(void *context,
         return status;
     /* Opening the device is part of the time of the problem that needs it, but
      * waiting in a queue for one is not. */
-    if (!task->target->recorded && !far)
-        budget_s = fmax(budget_s - (shmt_clock_s() - task->since_s), 1e-3);
+    if (!task->target->recorded && !far) {
+        const double opening_s = shmt_clock_s() - task->since_s;
+
+        budget_s = fmax(budget_s - opening_s, 1e-3);
+        if (isinf(work->budget.end_s))
+            most_s = fmax(most_s - opening_s, 1e-3);
+    }
     describe_slot(slot, task);
     status = shmt_command_page_add(&work->page, task->kernel->kernel,
                                    slot->place.journal, slot->place.tuning,

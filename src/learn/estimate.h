@@ -29,7 +29,8 @@ bool shmt_learn_estimates_fit(const struct shmt_learn_table *table,
                               size_t configs,
                               struct shmt_learn_estimate *out);
 
-/* Microseconds; INFINITY: nothing is known. */
+/* Microseconds, but for a factor that all configurations share at a size;
+ * INFINITY: nothing is known. */
 double shmt_learn_estimate_us(const struct shmt_learn_estimate *estimate,
                               const int64_t *problem, size_t dimensions);
 

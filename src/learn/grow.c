@@ -107,7 +107,8 @@ static void try_feature(struct growing *growing, size_t feature,
     }
 }
 
-/* As shmt_dispatch_score does: beside the least of the leaf. */
+/* As shmt_dispatch_score does: beside the least of the leaf, but for those that
+ * may not run, which the library finds out last. */
 size_t shmt_learn_choose(const struct shmt_learn_field *field,
                          const struct shmt_learn_tree *tree, size_t leaf,
                          size_t count, size_t k)

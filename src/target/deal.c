@@ -277,14 +277,15 @@ static bool measures_before(const struct shmt_pool_client *client,
                             const struct shmt_pool_client *other,
                             double now_s)
 {
-    if (other != NULL && client->gpu != NULL && client->gpu == other->gpu &&
+    if (other != NULL && client->gpu != NULL &&
         client->gpu->did_first && is_first(client) != is_first(other) &&
         !is_late(client, now_s) && !is_late(other, now_s))
         return is_first(other);
     return is_before(client, other, SHMT_TARGET_MEASURE, now_s);
 }
 
-/* The client that is to measure next; NULL: none, or their GPUs are busy. */
+/* The client that is to measure next, of those of one GPU: each has turns of
+ * its own.  NULL: none, or their GPUs are busy. */
 static struct shmt_pool_client *
 find_measurement(const struct shmt_pool *pool)
 {
@@ -295,6 +296,7 @@ find_measurement(const struct shmt_pool *pool)
          client = client->next)
         if (has_measurement(client) && !is_taken(client) &&
             (client->gpu == NULL || !client->gpu->refused) &&
+            (found == NULL || found->gpu == client->gpu) &&
             measures_before(client, found, now_s))
             found = client;
     return found;

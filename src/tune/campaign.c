@@ -221,7 +221,7 @@ static void count_present(const struct shmt_dealer *dealer,
 }
 
 /* What a run counts on where others share its device.  Those of its kernel end
- * with it.  When nobody waits any more, nobody is in a hurry. */
+ * with it. */
 static void count_beside(const struct shmt_dealer *dealer,
                          struct shmt_lane *lane)
 {
@@ -251,13 +251,17 @@ static void count_beside(const struct shmt_dealer *dealer,
     task->full = waiting + begun > task->devices * SHMT_CAMPAIGN_TOGETHER;
 }
 
-/* The budget of a search that goes on grows, up to all that there is. */
+/* The budget of a search that goes on grows, up to all that there is, of which
+ * a program that said what is right may have had some. */
 static void prolong(struct shmt_lane *lane, double seconds)
 {
     struct shmt_tune_options *const options = &lane->options;
+    const double spare_s =
+        options->spare_s - shmt_tune_left_out_s(lane->run);
+    const double more_s = fmax(fmin(seconds, spare_s), 0);
 
-    options->budget_s += fmax(seconds, 0);
-    options->spare_s = fmax(options->spare_s - fmax(seconds, 0), 0);
+    options->budget_s += more_s;
+    options->spare_s -= more_s;
 }
 
 /* Whether a problem of the model has still to begin, or begins. */
@@ -327,6 +331,7 @@ static void refuse_kernel(struct shmt_dealer *dealer, struct shmt_lane *lane,
         note_failure(dealer, lane, why,
                      all->calls->refused(all->context, kernel, why));
     rest->refused = true;
+    share_the_rest(dealer, shmt_lane_model(dealer, lane));
 }
 
 /* Whether the device has failed, and not the problem, and another can have
@@ -437,6 +442,7 @@ static void end(struct shmt_dealer *dealer, struct shmt_lane *lane,
     else if (!more)
         dealer->stopped = true;
     lane->task.since_s = shmt_clock_s();
+    share_the_rest(dealer, shmt_lane_model(dealer, lane));
 }
 
 static void close_run(struct shmt_dealer *dealer, struct shmt_lane *lane,

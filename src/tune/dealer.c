@@ -71,9 +71,11 @@ size_t shmt_dealer_count_to_end(const struct shmt_dealer *dealer,
     for (size_t k = 0; k < dealer->lane_count; k++) {
         const struct shmt_lane *const other = &dealer->lanes[k];
 
-        count += shmt_lane_is_beside(dealer, lane, other) &&
-                 shmt_dealer_is_searching(other) &&
-                 other->task.kernel->weight >= lane->task.kernel->weight;
+        if (!shmt_lane_is_beside(dealer, lane, other))
+            continue;
+        count += shmt_dealer_is_searching(other)
+                     ? other->task.kernel->weight >= lane->task.kernel->weight
+                     : other->state == SHMT_LANE_RUNNING;
     }
     return count;
 }

@@ -671,6 +671,11 @@ double shmt_tune_left_s(const struct shmt_tune *tune)
     return shmt_tune_budget_s(tune) - shmt_tune_elapsed(tune);
 }
 
+double shmt_tune_left_out_s(const struct shmt_tune *tune)
+{
+    return tune->left_out_s;
+}
+
 void shmt_tune_leave_out(struct shmt_tune *tune, double seconds)
 {
     tune->left_out_s += fmax(fmin(seconds, tune->options->spare_s -

@@ -45,6 +45,8 @@ enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
 bool shmt_tune_has_news(const struct shmt_tune *tune);
 /* Of its budget; INFINITY: as much as it likes. */
 double shmt_tune_left_s(const struct shmt_tune *tune);
+/* What shmt_tune_leave_out has left out of its time so far. */
+double shmt_tune_left_out_s(const struct shmt_tune *tune);
 /* A program says what is right, of this run or of one that has the device: so
  * many seconds are not of the budget, as far as it has any to spare. */
 void shmt_tune_leave_out(struct shmt_tune *tune, double seconds);

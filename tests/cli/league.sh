@@ -233,7 +233,7 @@ python3 -B page.py "$source" >"$folder/out" 2>"$folder/err"
 status=$?
 check "the page has the league, where it was run" all 'exits 0' \
     'out_has "^## The live league"' \
-    'out_has "^| one | ours | 3.0 | > 120 | > 40.0 | 1.0 % | 20.0 % | 0 of 2 | 0 of 2 |$"' \
+    'out_has "^| one | ours | 3.0 | 60.0 | 20.0 | 1.0 % | 20.0 % | 0 of 2 | 0 of 2 |$"' \
     'out_has "^| race | planted | 1.0 | > 120 | > 120.0 | 0.0 % |  | 0 of 1 | 1 of 1 |$"' \
     'out_has "plots/performance/league.svg"' 'out_has "Kernel Tuner</text>"'
 rm page/league.csv

@@ -6,6 +6,8 @@
 
 #include "tests/support/check.h"
 #include "tests/support/tune_fixture.h"
+#include "tune/dealer.h"
+#include "tune/state.h"
 
 enum { DEVICES = 3, PROBLEMS = 4 };
 
@@ -96,6 +98,7 @@ static enum shmtune_status begin(void *context,
     options->budget_count = 20;
     options->budget_s = 1000;
     options->most_s = 2000;
+    options->spare_s = 1000;
     told->options[slot_of(task)] = options;
     if (told->resume) {
         snprintf(journal, sizeof told->journal[0], "%zu.journal",
@@ -248,8 +251,8 @@ static void several_together(void)
 }
 
 /* While others wait, a run has its share; when nobody does, all there is, and
- * counts on the finals of those alone that end with it or later: of its kernel
- * and of heavier ones. */
+ * counts on the finals of those that end with it or later, of its kernel and of
+ * heavier ones, and on those that are held now. */
 static void the_last_have_the_rest(void)
 {
     struct told few = {0}, all = {0};
@@ -266,11 +269,31 @@ static void the_last_have_the_rest(void)
 
         CHECK(all.budget_s[k] > 1999 && all.budget_s[k] < 2001);
         CHECK(all.budget_s[heavy] > 1999 && all.budget_s[heavy] < 2001);
-        CHECK(all.last[heavy] >= 1 && all.last[heavy] <= 3);
+        CHECK(all.last[heavy] >= 1 && all.last[heavy] <= 6);
         least = all.last[k] < least ? all.last[k] : least;
         most = all.last[k] > most ? all.last[k] : most;
     }
     CHECK(least >= 1 && most > 3);
+}
+
+/* Of a heavy search the light ones end before it; their finals do not. */
+static void finals_are_counted_on(void)
+{
+    static const size_t models[] = {0};
+    struct shmt_tune searches = {.phase = SHMT_TUNE_SEARCH};
+    struct shmt_tune ends = {.phase = SHMT_TUNE_FINALS};
+    struct shmt_campaign_kernel light = {.weight = 1}, heavy = {.weight = 2};
+    struct shmt_lane lanes[] = {
+        {.state = SHMT_LANE_RUNNING, .run = &searches, .task.kernel = &heavy},
+        {.state = SHMT_LANE_RUNNING, .run = &searches, .task.kernel = &light},
+        {.state = SHMT_LANE_RUNNING, .run = &ends, .task.kernel = &light},
+        {.state = SHMT_LANE_FREE, .task.kernel = &light}};
+    const struct shmt_campaign all = {.models = models, .device_count = 1};
+    const struct shmt_dealer dealer = {
+        .all = &all, .lanes = lanes, .lane_count = 4, .width = 4};
+
+    CHECK_INT(shmt_dealer_count_to_end(&dealer, &lanes[0]), 2);
+    CHECK_INT(shmt_dealer_count_to_end(&dealer, &lanes[1]), 3);
 }
 
 /* A device that fails is left by all of its runs; they go on from their
@@ -346,6 +369,7 @@ int main(void)
     CHECK_RUN(a_device_drops_out);
     CHECK_RUN(several_together);
     CHECK_RUN(the_last_have_the_rest);
+    CHECK_RUN(finals_are_counted_on);
     CHECK_RUN(a_device_drops_out_with_several);
     CHECK_RUN(the_last_stays);
     CHECK_RUN(one_never_comes);
