@@ -248,6 +248,11 @@ near 'blend 128 256' 256.0
 near 'blend 128 246 20' '24[0-9].[0-9]'
 near 'blend 128 270' 270.0
 near 'blend 128 310 90' '[23][0-9.]*'
+FAKE_CUDA_COST='blend 128 256'
+application opened load times=120 sum exit_three
+check "nor is it said, when the program ends at once, that it was never launched" \
+    all as_alone "err_has '^shmtune: blend: tuned it takes'" \
+    "err_lacks 'no launch of it'"
 unset FAKE_CUDA_COST
 SHMTUNE_LOG=$folder/trial.log
 export SHMTUNE_LOG
