@@ -249,7 +249,7 @@ near 'blend 128 246 20' '24[0-9].[0-9]'
 near 'blend 128 270' 270.0
 near 'blend 128 310 90' '[23][0-9.]*'
 FAKE_CUDA_COST='blend 128 256'
-application opened load times=120 sum exit_three
+application opened load times=120 sum quit
 check "nor is it said, when the program ends at once, that it was never launched" \
     all as_alone "err_has '^shmtune: blend: tuned it takes'" \
     "err_lacks 'no launch of it'"
