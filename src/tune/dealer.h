@@ -126,9 +126,9 @@ size_t shmt_dealer_count_searching(const struct shmt_dealer *dealer,
 /* and on the device of a lane, beside it. */
 size_t shmt_dealer_count_searching_beside(const struct shmt_dealer *dealer,
                                           const struct shmt_lane *lane);
-/* Runs on the device of a lane that are in their finals, and searches there that
- * end with it or after it, with this one: those of its kernel, and of heavier
- * ones. */
+/* Runs on the device of a lane that are in their finals, and searches there
+ * that end with it or after it, with this one: those of its kernel, and of
+ * heavier ones. */
 size_t shmt_dealer_count_to_end(const struct shmt_dealer *dealer,
                                 const struct shmt_lane *lane);
 /* Whether so many search that one which has settled leaves its time to others;
