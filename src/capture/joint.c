@@ -52,8 +52,7 @@ enum {
     STRETCHES = 48, EACH = STRETCHES / 2,      /* of a round */
     ROUNDS = 4,
     PAIR = 2, GROUP = 8,       /* stretches of which the sums are compared */
-    ORTHOGONAL = 7,            /* kernels, in a group, */
-    APART = 14,                /* and in two; others wait for the next trial */
+    ORTHOGONAL = 7,            /* kernels, in a group; more in two */
     RATE = 16,
     STALLED = 4096,            /* launches of others with none of the anchor */
     TOGETHER = 15              /* the turns of Thue and Morse */
@@ -501,7 +500,7 @@ static void enter_all(struct shmt_capture_trial *trials)
          one = one->next) {
         if (atomic_load(&one->verdict) < SHMT_CAPTURE_NEAR || one->settled)
             continue;
-        if (count++ < APART)
+        if (count++ < SHMT_CAPTURE_APART)
             atomic_store(&one->together, TOGETHER);
         else
             joint.more = true;

@@ -364,9 +364,13 @@ void shmt_capture_pair_free(const struct shmt_capture_driver *driver,
 
 /* -- turns.c -------------------------------------------------------------- */
 
-enum { SHMT_CAPTURE_TURNS = 192 };     /* most that are compared */
+enum {
+    SHMT_CAPTURE_TURNS = 192,  /* most that are compared */
+    SHMT_CAPTURE_APART = 14    /* most that can be told apart */
+};
 
-/* Of the trial of this number among those at the same time. */
+/* Of the trial of this number among those at the same time; beyond the most
+ * that can be told apart, that of another. */
 unsigned shmt_capture_turns_of(size_t number);
 /* Whether the thing of this number is as tuned. */
 bool shmt_capture_turn_is_tuned(unsigned turns, size_t number);

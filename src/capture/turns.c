@@ -15,10 +15,10 @@ enum { MOST = SHMT_CAPTURE_TURNS };
  * all of them are in sixteen. */
 unsigned shmt_capture_turns_of(size_t number)
 {
-    static const unsigned char turns[] = {15, 13, 11, 14, 9, 10, 12,
-                                          7, 5, 3, 6, 1, 2, 4};
+    static const unsigned char turns[SHMT_CAPTURE_APART] = {
+        15, 13, 11, 14, 9, 10, 12, 7, 5, 3, 6, 1, 2, 4};
 
-    return turns[number % sizeof turns];
+    return turns[number % SHMT_CAPTURE_APART];
 }
 
 bool shmt_capture_turn_is_tuned(unsigned turns, size_t number)

@@ -33,7 +33,6 @@ enum { GAINS = sizeof gains / sizeof gains[0], WAYS = 2 * GAINS };
 _Static_assert((int)SHMT_LEARN_PORTFOLIO <= (int)SHMT_DISPATCH_CONFIGS,
                "a dispatch has room for all that are looked at");
 
-
 /* At each size estimates have to lose so much less: without them a selection
  * is faster, and its data less. */
 static const double worth_estimates = 5e-3;

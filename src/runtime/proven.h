@@ -9,8 +9,8 @@
 #include "runtime/dispatch.h"
 
 /* A number that others are divided by, from 1 to INT32_MAX, as a product and a
- * shift: of what is below 2^31 that is exact, and takes no division (after
- * Granlund and Montgomery). */
+ * shift: exact, and without a division, where the number and it come to less
+ * than 2^31 (after Granlund and Montgomery). */
 struct shmt_runtime_divisor {
     uint32_t by, inverse;         /* 2^shift / by, rounded up */
     uint8_t shift;                /* 31, and the bits of by - 1 */

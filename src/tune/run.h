@@ -82,8 +82,9 @@ struct shmt_tune_options {
                                     told; NULL: nothing.  For strategies that
                                     learn */
     size_t size;                 /* the position of this one */
-    size_t together;             /* runs that measure on the target's device
-                                    in turn, with this one; 0: one */
+    size_t together;             /* runs that may be in their finals on the
+                                    target's device by the end of the search,
+                                    with this one; 0: one */
     bool yields;                 /* others can use the time of a search that
                                     has settled, and the device */
     const volatile sig_atomic_t *stop;          /* NULL, or != 0: stop */
