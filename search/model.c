@@ -25,7 +25,9 @@ enum {
     MOST_ELITES = 64,
     SHORTLIST_NEAR = 48,
     SHORTLIST_FAR = 16,
-    SHORTLIST = 48       /* room */
+    SHORTLIST = 48,      /* room */
+    EXPECTED = 8,        /* times others tell of a value that they have */
+    TRIES = 4            /* of one that they do not have */
 };
 
 static const struct shmt_strategy_option options[] = {
@@ -50,6 +52,12 @@ static const struct shmt_strategy_option options[] = {
  * taken to be the same. */
 static const double LEAST_SPREAD = 0.2;
 
+/* How often each value of a parameter was tried here, and others told of
+ * it. */
+struct values {
+    size_t tried[UINT8_MAX + 1], told[UINT8_MAX + 1];
+};
+
 struct state {
     const struct shmt_search_view *view;
     struct shmt_observations observations;
@@ -68,6 +76,8 @@ struct state {
     size_t pending_count;
     uint64_t *neighbours;
     size_t room;
+    struct values *values;   /* [parameters], where there are several sizes */
+    size_t told;             /* by others */
 };
 
 struct candidate {
@@ -93,6 +103,7 @@ static void destroy(void *opaque)
     shmt_guide_free(state->guide);
     shmt_predictor_free(state->predictor);
     free(state->neighbours);
+    free(state->values);
     free(state);
 }
 
@@ -135,10 +146,13 @@ static void *create(const struct shmt_search_view *view)
     shmt_random_seed(&state->drawn, 1);
     state->clock = shmt_predictor_new(&state->spent, 1, NULL, &state->drawn);
     state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
+    state->values = calloc(state->observations.parameters + 1,
+                           sizeof *state->values);
     state->coverage = shmt_coverage_new(view);
     state->predictor = shmt_predictor_new(
         &state->observations, view->options[CLIP], view->sizes, view->random);
-    if (state->neighbours == NULL || state->coverage == NULL
+    if (state->neighbours == NULL || state->values == NULL ||
+        state->coverage == NULL
         || state->predictor == NULL || state->clock == NULL
         || !make_guide(state)) {
         destroy(state);
@@ -369,6 +383,107 @@ static uint64_t choose(struct state *state)
                   : indices[best_improvement(state, of_a_second, indices, n)];
 }
 
+/* -- values that others do not have --------------------------------------- */
+
+static void note_values(struct state *state, uint64_t index, bool here)
+{
+    uint8_t row[SHMT_SPACE_PARAMETERS];
+
+    if (state->view->sizes == NULL)
+        return;
+    state->told += !here;
+    shmt_observations_row(&state->observations, index, row);
+    for (size_t p = 0; p < state->observations.parameters; p++)
+        if (here)
+            state->values[p].tried[row[p]]++;
+        else
+            state->values[p].told[row[p]]++;
+}
+
+/* Random configurations. */
+struct drawn {
+    uint64_t indices[DRAWS];
+    uint8_t rows[DRAWS][SHMT_SPACE_PARAMETERS];
+    size_t count;
+};
+
+static void draw_some(struct state *state, struct drawn *drawn)
+{
+    const struct shmt_search_view *const view = state->view;
+
+    drawn->count = 0;
+    for (size_t k = 0; k < DRAWS; k++) {
+        const uint64_t index = shmt_random_below(
+            view->random, shmt_space_count(view->space));
+
+        if (view->seen(view->session, index))
+            continue;
+        shmt_observations_row(&state->observations, index,
+                              drawn->rows[drawn->count]);
+        drawn->indices[drawn->count++] = index;
+    }
+}
+
+/* Whether others would have told of a value by now, of which there are `with`
+ * among `count`, if they had it; and it was hardly tried here. */
+static bool is_own(const struct state *state, size_t p, size_t v, size_t with,
+                   size_t count)
+{
+    return state->values[p].told[v] == 0 && state->values[p].tried[v] < TRIES &&
+           state->told * with >= EXPECTED * count;
+}
+
+/* Of such values the one that most have, for its tries.  False: there is
+ * none. */
+static bool find_own(const struct state *state, const struct drawn *drawn,
+                     size_t *parameter, uint8_t *value)
+{
+    double most = 0;
+
+    for (size_t p = 0; p < state->observations.parameters; p++) {
+        size_t with[UINT8_MAX + 1] = {0};
+
+        for (size_t k = 0; k < drawn->count; k++)
+            with[drawn->rows[k][p]]++;
+        for (size_t v = 0; v <= UINT8_MAX; v++) {
+            const double part = (double)with[v] /
+                                (double)(1 + state->values[p].tried[v]);
+
+            if (part <= most || !is_own(state, p, v, with[v], drawn->count))
+                continue;
+            most = part;
+            *parameter = p;
+            *value = (uint8_t)v;
+        }
+    }
+    return most > 0;
+}
+
+/* The constraints may leave a value to this size alone.  Nobody else tries it
+ * then, and what others tell makes the model sure of the rest: so every second
+ * candidate is the best of those with such a value, for a while.  False: there
+ * is none. */
+static bool choose_own(struct state *state, uint64_t *index)
+{
+    struct drawn drawn;
+    size_t parameter = 0, count = 0;
+    uint8_t value = 0;
+
+    if (state->told < EXPECTED || state->asked % 2 == 1)
+        return false;
+    draw_some(state, &drawn);
+    if (!find_own(state, &drawn, &parameter, &value))
+        return false;
+    for (size_t k = 0; k < drawn.count; k++)
+        if (drawn.rows[k][parameter] == value)
+            drawn.indices[count++] = drawn.indices[k];
+    shmt_predictor_update(state->predictor, state->pending,
+                          state->pending_count);
+    *index = drawn.indices[best_improvement(state, false, drawn.indices,
+                                            count)];
+    return true;
+}
+
 /* Whether it was there. */
 static bool remove_pending(struct state *state, uint64_t index)
 {
@@ -384,6 +499,7 @@ static bool remove_pending(struct state *state, uint64_t index)
 static void note_asked(struct state *state, uint64_t index)
 {
     state->asked++;
+    note_values(state, index, true);
     shmt_coverage_note(state->coverage, index);
     if (state->pending_count == PENDING)
         memmove(state->pending, state->pending + 1,
@@ -426,7 +542,7 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
                  state->initial
              || !can_predict(state))
         *index = shmt_coverage_draw(state->coverage, DRAWS);
-    else
+    else if (!choose_own(state, index))
         *index = choose(state);
     note_asked(state, *index);
     return SHMT_SEARCH_CANDIDATE;
@@ -436,8 +552,10 @@ static void tell(void *opaque, uint64_t index, double cost)
 {
     struct state *const state = opaque;
 
-    if (!remove_pending(state, index))
+    if (!remove_pending(state, index)) {
+        note_values(state, index, true);
         shmt_coverage_note(state->coverage, index);
+    }
     shmt_observations_tell(&state->observations, index, cost);
     if (index == state->view->start && isfinite(cost) && cost > 0)
         shmt_predictor_set_default(state->predictor, log(cost));
@@ -445,8 +563,9 @@ static void tell(void *opaque, uint64_t index, double cost)
 
 static void hear(void *opaque, uint64_t index, size_t size, double cost)
 {
-    const struct state *const state = opaque;
+    struct state *const state = opaque;
 
+    note_values(state, index, false);
     shmt_predictor_hear(state->predictor, index, size, cost);
 }
 

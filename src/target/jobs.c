@@ -66,15 +66,13 @@ void shmt_target_queue_withdraw(struct shmt_target_queue *queue,
         shmt_target_queue_add(queue, job);
 }
 
-/* A job is passed over for so long at most: a compile that takes a second has
- * others of a second before it. */
-static const double compile_patience_s = 10, measure_patience_s = 2;
+/* A job is passed over for so long at most: what a run expects of its own
+ * candidates is not sure enough for it to be left out for longer. */
+static const double patience_s = 2;
 
 bool shmt_target_job_is_late(const struct shmt_target_job *job, double now_s)
 {
-    return now_s - job->asked_s > (job->verb == SHMT_TARGET_INSPECT
-                                       ? compile_patience_s
-                                       : measure_patience_s);
+    return now_s - job->asked_s > patience_s;
 }
 
 bool shmt_target_job_is_before(const struct shmt_target_job *job,

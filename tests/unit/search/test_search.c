@@ -461,6 +461,80 @@ static void what_is_heard_counts(void)
     shmt_space_free(space);
 }
 
+/* With the last value of `e` it takes three times as long. */
+static double cost_with_last(const struct shmt_space *space, uint64_t index,
+                             bool *last)
+{
+    shmt_config config[PARAMETERS];
+
+    shmt_space_configuration(space, index, config);
+    *last = config[4] == 2;
+    return cost_of(space, index) * (*last ? 3 : 1);
+}
+
+/* So many of `asked` candidates have the last value of `e`, of which another
+ * size has told if it is there. */
+static size_t count_last(const struct shmt_space *space, uint64_t seed,
+                         bool is_there, size_t asked)
+{
+    static const int64_t list[2][SHMT_SEARCH_DIMENSIONS] = {{1024}, {2048}};
+    static const struct shmt_search_sizes sizes = {
+        .count = 2, .dimensions = 1, .list = list};
+    struct shmt_session *session = NULL;
+    struct shmt_random random;
+    uint64_t index = 0;
+    size_t count = 0;
+    bool last;
+
+    CHECK_INT(shmt_session_open(&(struct shmt_session_options){
+                  .strategy = "model", .start = 0, .budget = UINT64_MAX,
+                  .seed = seed, .sizes = &sizes}, space, &session, &err),
+              SHMTUNE_OK);
+    shmt_random_seed(&random, seed);
+    for (size_t told = 0; told < 200;) {
+        double cost;
+
+        index = shmt_random_below(&random, shmt_space_count(space));
+        cost = cost_with_last(space, index, &last);
+        if (last && !is_there)
+            continue;
+        shmt_session_hear(session, index, 1,
+                          cost / cost_with_last(space, 0, &last));
+        told++;
+    }
+    for (size_t k = 0; k < asked; k++) {
+        double cost;
+
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
+        cost = cost_with_last(space, index, &last);
+        count += last;
+        shmt_session_tell(session, index, cost);
+    }
+    shmt_session_close(session);
+    return count;
+}
+
+/* Nobody else can find what only this size has: it is tried a few times,
+ * however bad the first one was.  Not so what others have tried. */
+static void a_value_of_one_size_is_tried(void)
+{
+    struct shmt_space *space = make_space(5, "(a + b) % 3 != 0");
+    size_t least = SIZE_MAX, most = 0;
+
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        const size_t alone = count_last(space, seed, false, 16);
+        const size_t told = count_last(space, seed, true, 16);
+
+        least = alone < least ? alone : least;
+        most = told > most ? told : most;
+    }
+    printf("# of 16: %zu and more, at most %zu where it is known\n", least,
+           most);
+    CHECK(least >= 4);
+    CHECK(most < 4);
+    shmt_space_free(space);
+}
+
 static void strategies_find_what_random_does_not(void)
 {
     enum { SEEDS = 8, EVALUATIONS = 120 };
@@ -596,6 +670,7 @@ int main(void)
     CHECK_RUN(the_default_configuration_comes_first);
     CHECK_RUN(seconds_count);
     CHECK_RUN(what_is_heard_counts);
+    CHECK_RUN(a_value_of_one_size_is_tried);
     CHECK_RUN(strategies_find_what_random_does_not);
     CHECK_RUN(vast_spaces_are_searched);
     CHECK_RUN(initial_candidates_follow_the_budget);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "target/jobs.h"
 #include "tests/support/check.h"
 #include "tests/support/tune_fixture.h"
 
@@ -400,12 +401,30 @@ static void devices_are_listed(void)
               SHMTUNE_NO_DEVICE);
 }
 
+/* What is worth more goes first; nobody waits for long, for a compiler as for
+ * the GPU. */
+static void nobody_waits_for_long(void)
+{
+    for (int verb = 0; verb < 2; verb++) {
+        const struct shmt_target_job
+            waits = {.verb = (enum shmt_target_verb)verb, .worth = 1,
+                     .asked_s = 100},
+            later = {.verb = (enum shmt_target_verb)verb, .worth = 2,
+                     .asked_s = 101};
+
+        CHECK(shmt_target_job_is_before(&later, &waits, 101.5));
+        CHECK(shmt_target_job_is_before(&waits, &later, 102.5));
+        CHECK(shmt_target_job_is_before(&waits, &later, 200));
+    }
+}
+
 int main(void)
 {
     toy = fixture_kernel("toy");
     faults = fixture_kernel("faults");
     setenv("FAKE_WORKER_DEVICES", "H100,A100", 1);
     setenv("SHMTUNE_LOCKS", fixture_path("locks"), 1);
+    CHECK_RUN(nobody_waits_for_long);
     CHECK_RUN(one_worker_two_kernels);
     CHECK_RUN(compilers_are_shared);
     CHECK_RUN(the_others_go_on);
