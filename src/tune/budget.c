@@ -10,8 +10,10 @@
 #include "tune/state.h"
 
 /* At most this share of the budget is kept for the finals, and at most this
- * share of the finals is spent on starting processes. */
-static const double finals_share = 0.35, restart_share = 0.4;
+ * share of the finals is spent on starting processes; and where it is less than
+ * this of what their measurements take, each pass has one of its own. */
+static const double finals_share = 0.35, restart_share = 0.4,
+                    each_pass_share = 0.25;
 
 /* The fastest are finalists, however far the first is ahead. */
 enum { LEAST_FINALISTS = 8 };
@@ -117,11 +119,24 @@ double shmt_tune_budget_s(const struct shmt_tune *tune)
     return tune->options->budget_s + tune->more_s;
 }
 
+/* Where buffers lie elsewhere a short kernel takes longer or shorter, in each
+ * pass there: seven places say more than three. */
+static size_t most_restarts(const struct shmt_tune *tune)
+{
+    const size_t each_pass = SHMT_TUNE_FINALS_PASSES - 1;
+    const double measuring_s = SHMT_TUNE_FINALS_PASSES *
+                               (double)tune->finalists * measurement_s(tune);
+
+    if (tune->finalists < 2)
+        return 0;
+    return (double)each_pass * restart_s(tune) <= each_pass_share * measuring_s
+               ? each_pass : SHMT_TUNE_FINALS_BLOCKS - 1;
+}
+
 /* Seconds that the finals want, and may have. */
 static double reserve_s(const struct shmt_tune *tune)
 {
-    const size_t restarts =
-        tune->finalists > 1 ? SHMT_TUNE_FINALS_BLOCKS - 1 : 0;
+    const size_t restarts = most_restarts(tune);
     const double wanted =
         SHMT_TUNE_FINALS_PASSES * (double)tune->finalists *
             measurement_s(tune) + (double)restarts * restart_s(tune);
@@ -183,11 +198,10 @@ void shmt_tune_plan_finals(const struct shmt_tune *tune,
 {
     const double each_s = fmax(measurement_s(tune), 1e-9);
     double left_s = shmt_tune_finals_end(tune) - shmt_tune_elapsed(tune);
+    const size_t most = most_restarts(tune);
     const size_t restarts =
         restart_s(tune) > 0
-            ? whole(restart_share * left_s / restart_s(tune),
-                    SHMT_TUNE_FINALS_BLOCKS - 1)
-            : SHMT_TUNE_FINALS_BLOCKS - 1;
+            ? whole(restart_share * left_s / restart_s(tune), most) : most;
 
     left_s -= (double)restarts * restart_s(tune);
     plan->blocks = restarts + 1;

@@ -16,7 +16,8 @@ _Static_assert(MOST_EARLIER_WINNERS + FASTEST + PREFERRED < SHMT_TUNE_FINALISTS,
 
 /* The addresses of the buffers differ from process to process, and the same
  * configuration was seen to take 9.1 us in one process and 9.7 us in the next.
- * So a process serves so many passes, the last one the rest. */
+ * So a process serves so many passes, the last one the rest; one each where
+ * there is time for as many. */
 enum { BLOCK = 2 };
 
 /* After this many passes, finalists that were slower than the leader by this
@@ -537,6 +538,8 @@ static bool begin_pass(struct shmt_tune_finals *finals)
 {
     const struct shmt_tune *const tune = finals->tune;
     const size_t pass = finals->passes;
+    const size_t block =
+        finals->plan.blocks > SHMT_TUNE_FINALS_BLOCKS ? 1 : BLOCK;
 
     if (pass == finals->plan.passes ||
         (pass > 0 && shmt_tune_elapsed(tune) + finals->took_s >
@@ -545,7 +548,7 @@ static bool begin_pass(struct shmt_tune_finals *finals)
     finals->since_s = shmt_tune_elapsed(tune);
     if (pass == RACED)
         drop_slow(finals);
-    if (pass > 0 && pass % BLOCK == 0 && pass / BLOCK < finals->plan.blocks)
+    if (pass > 0 && pass % block == 0 && pass / block < finals->plan.blocks)
         restart(tune->target);
     shuffle(finals);
     finals->next = 0;

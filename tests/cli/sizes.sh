@@ -63,6 +63,9 @@ check "one process measures all sizes" all \
 check "finals have a problem elsewhere, and who has ended is forgotten" all \
     '[ "$(grep -c "^renew {n: " log)" -ge 3 ]' \
     '[ "$(grep "^forget {n: " log | sort -u | wc -l)" -ge 3 ]'
+# Seven passes, four sizes; twice for each size where it took long.
+check "finals of what is set up fast are elsewhere in each pass" \
+    [ "$(grep -c '^renew {n: ' log)" -ge 14 ]
 # What a size is told by another is no result of its own.
 own() {
     for journal in $(journals); do
