@@ -36,14 +36,19 @@ static bool is_slower(const struct shmt_tune_finalist *one,
     return slower + passes / 7 >= passes;
 }
 
+static bool is_equal(const struct shmt_tune_finalist *one,
+                     const struct shmt_tune_finalist *best)
+{
+    return one == best || one->median_us <= best->median_us * tie_factor ||
+           one->median_us - best->median_us < steps_us;
+}
+
 static bool is_tied(const struct shmt_tune_finalist *one,
                     const struct shmt_tune_finalist *best, size_t passes)
 {
-    if (one == best || one->median_us <= best->median_us * tie_factor ||
-        one->median_us - best->median_us < steps_us)
-        return true;
-    return one->median_us <= best->median_us * noise_factor &&
-           !is_slower(one, best, passes);
+    return is_equal(one, best) ||
+           (one->median_us <= best->median_us * noise_factor &&
+            !is_slower(one, best, passes));
 }
 
 bool shmt_tune_prefers(const struct shmt_tune_finalist *a,
@@ -77,6 +82,7 @@ size_t shmt_tune_choose_winner(struct shmt_tune_finalist *finalists,
     winner = (size_t)(best - finalists);
     for (size_t k = 0; k < count; k++)
         if (finalists[k].tied &&
+            (finalists[k].is_default || is_equal(&finalists[k], best)) &&
             shmt_tune_prefers(&finalists[k], &finalists[winner]))
             winner = k;
     return winner;

@@ -29,8 +29,10 @@ struct shmt_tune_finalist {
 /* Position of the winner; count > 0, passes in 1..SHMT_TUNE_PASSES.
  *
  * A finalist is tied with the fastest when it is within 1 % of it or 0.1 us,
- * or within 5 % and not slower in nearly every pass.  Of those tied: the
- * default, else fewer spilled bytes, less shared memory, the lower index. */
+ * or within 5 % and not slower in nearly every pass.  The default wins if it is
+ * tied, else of those within 1 % or 0.1 us the one with fewer spilled bytes,
+ * less shared memory, the lower index: noise that hides a difference is no
+ * reason to take what seems slower. */
 size_t shmt_tune_choose_winner(struct shmt_tune_finalist *finalists,
                                size_t count,
                                size_t passes);
