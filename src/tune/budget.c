@@ -127,8 +127,6 @@ static size_t most_restarts(const struct shmt_tune *tune)
     const double measuring_s = SHMT_TUNE_FINALS_PASSES *
                                (double)tune->finalists * measurement_s(tune);
 
-    if (tune->finalists < 2)
-        return 0;
     return (double)each_pass * restart_s(tune) <= each_pass_share * measuring_s
                ? each_pass : SHMT_TUNE_FINALS_BLOCKS - 1;
 }
@@ -136,7 +134,7 @@ static size_t most_restarts(const struct shmt_tune *tune)
 /* Seconds that the finals want, and may have. */
 static double reserve_s(const struct shmt_tune *tune)
 {
-    const size_t restarts = most_restarts(tune);
+    const size_t restarts = tune->finalists > 1 ? most_restarts(tune) : 0;
     const double wanted =
         SHMT_TUNE_FINALS_PASSES * (double)tune->finalists *
             measurement_s(tune) + (double)restarts * restart_s(tune);
