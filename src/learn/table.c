@@ -186,6 +186,18 @@ double shmt_learn_best(const struct shmt_learn_table *table,
     return best;
 }
 
+/* How long the later passes took; where that is so much more than the earlier
+ * ones did, something else was in their way, and those tell. */
+static double later_time(const struct shmt_learn_cell *cell, unsigned half,
+                         unsigned all)
+{
+    static const double disturbed = 1.2;
+    const double earlier = time_of(cell, 0, half);
+    const double later = time_of(cell, half, all);
+
+    return later > disturbed * earlier ? earlier : later;
+}
+
 struct shmt_learn_judged shmt_learn_judge(const struct shmt_learn_size *size,
                                           size_t count, size_t chosen)
 {
@@ -207,9 +219,9 @@ struct shmt_learn_judged shmt_learn_judge(const struct shmt_learn_size *size,
         }
     }
     if (all > half && isfinite(out.best_us))
-        out.best_us = time_of(&cells[out.best], half, all);
+        out.best_us = later_time(&cells[out.best], half, all);
     out.chosen_us = cells[chosen].passes == all && all > half
-                        ? time_of(&cells[chosen], half, all)
+                        ? later_time(&cells[chosen], half, all)
                         : shmt_learn_time(&cells[chosen]);
     return out;
 }

@@ -96,7 +96,8 @@ double shmt_learn_best(const struct shmt_learn_table *table,
 
 /* A configuration beside the best of a size.  The least of many noisy times is
  * too small, so the earlier passes say which the best is, of those that were
- * measured in all passes, and the later ones how long it takes. */
+ * measured in all passes, and the later ones how long it takes: of both, but
+ * where something was in the way of these. */
 struct shmt_learn_judged {
     size_t best;
     double best_us;               /* INFINITY: there is none */

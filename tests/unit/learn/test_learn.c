@@ -504,6 +504,28 @@ static void what_is_judged_was_measured_in_all_passes(void)
     CHECK(isnan(shmt_learn_judge(&size, 4, 3).chosen_us));
 }
 
+/* What disturbs the later passes of one, chosen or best, is left out; what takes
+ * a little longer there counts. */
+static void what_is_disturbed_is_judged_by_what_was_before(void)
+{
+    static const float chosen[] = {12, 12, 12, 12, 34};
+    static const float best[] = {11, 11, 11, 30, 30};
+    static const float slower[] = {12, 12, 12, 13, 13};
+    struct shmt_learn_cell cells[3] = {{.failed = false}};
+    const struct shmt_learn_size size = {.cells = cells};
+    struct shmt_learn_judged judged;
+
+    for (size_t pass = 0; pass < 5; pass++) {
+        shmt_learn_keep(&cells[0], &chosen[pass], 1);
+        shmt_learn_keep(&cells[1], &best[pass], 1);
+        shmt_learn_keep(&cells[2], &slower[pass], 1);
+    }
+    judged = shmt_learn_judge(&size, 3, 0);
+    CHECK(judged.best == 1 && judged.best_us == 11 && judged.chosen_us == 12);
+    CHECK(shmt_learn_judge(&size, 3, 1).chosen_us == 11);
+    CHECK(shmt_learn_judge(&size, 3, 2).chosen_us == 13);
+}
+
 /* One in ten, the largest, takes a hundred times as long as the others: it is
  * still measured, but once in ten times. */
 static void what_takes_long_is_measured_rarely(void)
@@ -554,6 +576,7 @@ int main(void)
     CHECK_RUN(the_same_is_learnt_again);
     CHECK_RUN(draws_are_repeated_and_in_range);
     CHECK_RUN(the_best_is_not_judged_by_what_chose_it);
+    CHECK_RUN(what_is_disturbed_is_judged_by_what_was_before);
     CHECK_RUN(what_takes_long_is_measured_rarely);
     CHECK_RUN(what_is_judged_was_measured_in_all_passes);
     shmt_kernel_free(kernel);
