@@ -556,10 +556,12 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     return SHMTUNE_OK;
 }
 
-/* There are as many of them as processors, and one that measures. */
+/* There are as many of them as processors, beside those that measure, and the
+ * tuner, for which they all wait: with half of this it had half a processor,
+ * of 64, and wanted a whole one. */
 static void come_second(void)
 {
-    enum { STEP = 5 };
+    enum { STEP = 10 };
 
     (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + STEP);
 }
