@@ -224,10 +224,11 @@ def tuning(page):
          "in the geometric mean, {sizes_worst} % slower at worst; in three "
          "minutes {sizes_short_mean} % slower, {sizes_short_worst} % at worst"],
         ["all 118 built-in problems on four GPUs with 64 processors, a minute "
-         "(`--total`)", "in {gpus_s} s what one of them with 16 processors found "
-         "in {gpus_one_s} s, {gpus_ratio} times as fast; the winners of a "
-         "minute are {gpus_behind} % slower than those of {gpus_one_total_s} s "
-         "on one"],
+         "(`--total`)", "the winners of {gpus_s} s are {gpus_behind} % slower than "
+         "those of {gpus_one_total_s} s on one of them with 16 processors, "
+         "while the other three tuned, too: {gpus_ratio} times as fast; by "
+         "the times within the searches, of which the least are the luckiest, "
+         "that one was as far after {gpus_one_s} s ({gpus_search_ratio})"],
         ["matmul of 4096 x 4096 x 4096 alone on them, 17 s",
          "in {gpus_alone_s} s what one found in {gpus_alone_one_s} s: "
          "compiling is what takes the time"],
