@@ -155,6 +155,10 @@ check "a program that launches something else is left as it is" all as_alone \
     "err_has '^shmtune: cover stays as tuned: the program goes on without'" \
     "[ '$(last blend)' = ' 10 blend 8 128 ' ]"
 
+application one times=200 move times=4200 sum
+check "so it is where what was timed goes on in another stream" all as_alone \
+    "err_has '^shmtune: blend stays as tuned: the program goes on without the launches that were timed$'" \
+    "[ '$(last blend)' = ' 10 blend 8 128 ' ]"
 application one times=200 graph times=50
 check "launches into a graph are none of it, and as tuned" all as_alone \
     "err_lacks disturbed" "err_has 'it made 7 of at most 192 stretches'" \

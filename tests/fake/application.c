@@ -696,6 +696,12 @@ static void launch_mixed(int n)
     }
 }
 
+/* What follows goes into another stream. */
+static void move_on(void)
+{
+    must((int)api.cuStreamCreate(&state.stream, CU_STREAM_DEFAULT), "stream");
+}
+
 /* Many launches, for what one that nobody captures costs. */
 static void launch_many(void)
 {
@@ -738,7 +744,7 @@ static const struct {
     {"keep", keep}, {"launch_packed", launch_packed},
     {"gather", gather}, {"walk", walk}, {"launch_many", launch_many},
     {"look_up", look_up}, {"threads", launch_threads}, {"quit", quit},
-    {"second", wait_second}, {"exec", exec_again},
+    {"second", wait_second}, {"exec", exec_again}, {"move", move_on},
 };
 
 static void begin(void)

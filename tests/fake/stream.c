@@ -17,9 +17,12 @@ static struct fake_event events[EVENTS];
 
 CUresult fake_StreamCreate(CUstream *out, unsigned flags)
 {
+    static char streams[64];
+    static atomic_uint count;
+
     (void)flags;
     FAKE_ENTER("StreamCreate");
-    *out = (CUstream)(void *)&fake;
+    *out = (CUstream)(void *)&streams[atomic_fetch_add(&count, 1) % 64];
     return CUDA_SUCCESS;
 }
 
