@@ -76,7 +76,7 @@ struct state {
     size_t pending_count;
     uint64_t *neighbours;
     size_t room;
-    struct values *values;   /* [parameters], where there are several sizes */
+    struct values *values;   /* [parameters]; NULL: there is one size */
     size_t told;             /* by others */
 };
 
@@ -146,13 +146,14 @@ static void *create(const struct shmt_search_view *view)
     shmt_random_seed(&state->drawn, 1);
     state->clock = shmt_predictor_new(&state->spent, 1, NULL, &state->drawn);
     state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
-    state->values = calloc(state->observations.parameters + 1,
-                           sizeof *state->values);
+    if (view->sizes != NULL)
+        state->values = calloc(state->observations.parameters + 1,
+                               sizeof *state->values);
     state->coverage = shmt_coverage_new(view);
     state->predictor = shmt_predictor_new(
         &state->observations, view->options[CLIP], view->sizes, view->random);
-    if (state->neighbours == NULL || state->values == NULL ||
-        state->coverage == NULL
+    if (state->neighbours == NULL || state->coverage == NULL
+        || (view->sizes != NULL && state->values == NULL)
         || state->predictor == NULL || state->clock == NULL
         || !make_guide(state)) {
         destroy(state);
@@ -341,16 +342,23 @@ static void shortlist_batch(struct state *state, struct batch *batch,
     batch->count = 0;
 }
 
-static void shortlist_random(struct state *state, struct shortlist *list)
+/* A random configuration; false: it was tried, or is being. */
+static bool draw_new(const struct state *state, uint64_t *index)
 {
     const struct shmt_search_view *const view = state->view;
+
+    *index = shmt_random_below(view->random, shmt_space_count(view->space));
+    return !view->seen(view->session, *index);
+}
+
+static void shortlist_random(struct state *state, struct shortlist *list)
+{
     struct batch batch = {.count = 0};
 
-    for (size_t k = 0; k < (size_t)view->options[RANDOM]; k++) {
-        const uint64_t index = shmt_random_below(
-            view->random, shmt_space_count(view->space));
+    for (size_t k = 0; k < (size_t)state->view->options[RANDOM]; k++) {
+        uint64_t index;
 
-        if (view->seen(view->session, index))
+        if (!draw_new(state, &index))
             continue;
         batch_add(state, &batch, index);
         if (batch.count == SHMT_SURROGATE_BATCH)
@@ -389,7 +397,7 @@ static void note_values(struct state *state, uint64_t index, bool here)
 {
     uint8_t row[SHMT_SPACE_PARAMETERS];
 
-    if (state->view->sizes == NULL)
+    if (state->values == NULL)
         return;
     state->told += !here;
     shmt_observations_row(&state->observations, index, row);
@@ -407,16 +415,13 @@ struct drawn {
     size_t count;
 };
 
-static void draw_some(struct state *state, struct drawn *drawn)
+static void draw_some(const struct state *state, struct drawn *drawn)
 {
-    const struct shmt_search_view *const view = state->view;
+    uint64_t index;
 
     drawn->count = 0;
     for (size_t k = 0; k < DRAWS; k++) {
-        const uint64_t index = shmt_random_below(
-            view->random, shmt_space_count(view->space));
-
-        if (view->seen(view->session, index))
+        if (!draw_new(state, &index))
             continue;
         shmt_observations_row(&state->observations, index,
                               drawn->rows[drawn->count]);

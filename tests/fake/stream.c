@@ -22,7 +22,8 @@ CUresult fake_StreamCreate(CUstream *out, unsigned flags)
 
     (void)flags;
     FAKE_ENTER("StreamCreate");
-    *out = (CUstream)(void *)&streams[atomic_fetch_add(&count, 1) % 64];
+    *out = (CUstream)(void *)&streams[atomic_fetch_add(&count, 1) %
+                                        sizeof streams];
     return CUDA_SUCCESS;
 }
 
