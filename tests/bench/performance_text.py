@@ -227,8 +227,9 @@ def tuning(page):
          "(`--total`)", "the winners of {gpus_s} s are {gpus_behind} % slower than "
          "those of {gpus_one_total_s} s on one of them with 16 processors, "
          "while the other three tuned, too: {gpus_ratio} times as fast; by "
-         "the times within the searches, of which the least are the luckiest, "
-         "that one was as far after {gpus_one_s} s ({gpus_search_ratio})"],
+         "the times that the searches saw, of which one that tries more has "
+         "luckier ones, it was as far after {gpus_one_s} s "
+         "({gpus_search_ratio})"],
         ["matmul of 4096 x 4096 x 4096 alone on them, 17 s",
          "in {gpus_alone_s} s what one found in {gpus_alone_one_s} s: "
          "compiling is what takes the time"],
