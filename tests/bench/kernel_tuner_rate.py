@@ -12,9 +12,9 @@ random order, as ours is.  With --gpus it is Kernel Tuner's way of using several
 GPUs, Ray (which has to be installed), also for one.
 """
 import argparse
+import ast
 import math
 import os
-import re
 import time
 
 os.environ["CUPY_CACHE_IN_MEMORY"] = "1"     # compile every candidate
@@ -155,17 +155,12 @@ def main():
               if spec["arguments"][name].get("role") == "output" else None
               for name in launch["arguments"]]
 
-    # Kernel Tuner takes the block's shape from parameters, and constraints as
-    # text: its fast way.
+    # Kernel Tuner takes the block's shape from parameters.
     block = [str(e) for e in launch["block"]]
     if not all(name in parameters for name in block):
         raise SystemExit("the block's shape must be parameters' names")
     block += [name for name in ("one_y", "one_z")][len(block) - 1:]
     parameters.update({name: [1] for name in block if name not in parameters})
-    constraints = [put_numbers(str(c), words, size)
-                   for c in spec["constraints"]]
-    constraints = [c for c in constraints      # not those of numbers alone
-                   if any(re.search(rf"\b{n}\b", c) for n in parameters)]
 
     if options.gpus:
         start_ray(options.gpus)
@@ -175,7 +170,8 @@ def main():
         lambda c: tuple((geometry(launch, "grid", c) + [1, 1])[:3]),
         [data[name] for name in launch["arguments"]], parameters,
         grid_div_x=[], grid_div_y=[], grid_div_z=[],
-        restrictions=constraints, answer=answer, atol=1e-6, lang="cupy",
+        restrictions=list(plain_constraints(spec, words, size)),
+        answer=answer, atol=1e-6, lang="cupy",
         compiler_options=flags, block_size_names=block,
         smem_args={"size": lambda c: int(evaluate(
             launch.get("shared_dynamic", 0), values_of(c)))},
@@ -194,19 +190,54 @@ def main():
           f"{len(good)} verified, best {best * 1000:.2f} us")
 
 
-def put_numbers(text, words, size):
-    """'word' becomes its index, which is what the parameter is here; a
-    dimension becomes its size (a parameter would be a macro in the source)."""
-    index = {}
-    for values in words.values():
-        for k, word in enumerate(values):
-            if index.setdefault(word, k) != k:
-                raise SystemExit(f"the word {word} has two meanings")
-    for word, k in index.items():
-        text = text.replace(f"'{word}'", str(k))
-    for name, value in size.items():
-        text = re.sub(rf"\b{name}\b", str(value), text)
-    return " ".join(text.split())
+class Plain(ast.NodeTransformer):
+    """What Kernel Tuner's constraints do not know: 'word' becomes its index,
+    which is what the parameter is here; a dimension becomes its size (a
+    parameter would be a macro in the source), a derived name what it means,
+    and a helper the arithmetic that it stands for."""
+
+    def __init__(self, words, size, derived):
+        self.size, self.derived, self.index = size, derived, {}
+        for values in words.values():
+            for k, word in enumerate(values):
+                if self.index.setdefault(word, k) != k:
+                    raise SystemExit(f"the word {word} has two meanings")
+
+    def visit_Constant(self, node):
+        return ast.Constant(self.index[node.value]
+                            if isinstance(node.value, str) else node.value)
+
+    def visit_Name(self, node):
+        if node.id in self.size:
+            return ast.Constant(self.size[node.id])
+        if node.id in self.derived:
+            return self.visit(expression_of(self.derived[node.id]))
+        return node
+
+    def visit_Call(self, node):
+        arguments = [self.visit(one) for one in node.args]
+        if node.func.id not in ("ceildiv", "roundup"):
+            return ast.Call(node.func, arguments, [])
+        up = ast.UnaryOp(ast.USub(), ast.BinOp(
+            ast.UnaryOp(ast.USub(), arguments[0]), ast.FloorDiv(),
+            arguments[1]))
+        return up if node.func.id == "ceildiv" else \
+            ast.BinOp(up, ast.Mult(), arguments[1])
+
+
+def expression_of(text):
+    return ast.parse(" ".join(str(text).split()), mode="eval").body
+
+
+def plain_constraints(spec, words, size):
+    """As text, which is Kernel Tuner's fast way; not those of numbers
+    alone."""
+    plain = Plain(words, size, spec.get("derived", {}))
+    for one in spec.get("constraints", []):
+        meant = plain.visit(expression_of(one))
+        if any(isinstance(node, ast.Name) and node.id in spec["parameters"]
+               for node in ast.walk(meant)):
+            yield ast.unparse(ast.fix_missing_locations(meant))
 
 
 if __name__ == "__main__":

@@ -179,7 +179,8 @@ def run_kernel_tuner(options, kernel, seed, device, raw):
     begun = now()
     child = subprocess.Popen(
         [sys.executable, os.path.abspath(__file__),
-         *map(os.path.abspath, (options.build, kernel.path)), "--out",
+         os.path.abspath(options.build),
+         f"{os.path.abspath(kernel.path)}:{kernel.size_option()}", "--out",
          os.path.abspath(options.out), "--child",
          *map(os.path.abspath, (data, cache, ready)), str(seed),
          "--cut", str(cut), "--strategy", options.strategy,

@@ -205,6 +205,27 @@ python3 -B symbols.py "$source" >"$folder/out" 2>"$folder/err"
 status=$?
 check "a reference has what fills the variables of the source" all 'exits 0' \
     'out_has "^{.out.: .3, 4.}$"'
+cat >constraints.py <<'END'
+import os, sys
+sys.path[:0] = [os.path.abspath("plain"), sys.argv[1] + "/tests/bench"]
+from kernel_tuner_rate import plain_constraints
+
+spec = {"parameters": {"A": {}, "LAYOUT": {}},
+        "derived": {"columns": "roundup(A, 4) + n", "lines": "columns // 2"},
+        "constraints": ["ceildiv(A, 2) < 2 or LAYOUT == 'columns'",
+                        "n > 1", "lines >= 4 if LAYOUT == 'rows' else A < n"]}
+plain = list(plain_constraints(spec, {"LAYOUT": ["rows", "columns"]},
+                               {"n": 5}))
+print(len(plain))
+print([(A, L) for A in range(1, 8) for L in (0, 1)
+       if all(eval(one, {"__builtins__": {}, "A": A, "LAYOUT": L})
+              for one in plain)])
+END
+python3 -B constraints.py "$source" >"$folder/out" 2>"$folder/err"
+status=$?
+check "Kernel Tuner's constraints are plain arithmetic of its parameters" all \
+    'exits 0' 'out_has "^2$"' \
+    'out_has "^..1, 0., .1, 1., .2, 0., .2, 1., .3, 1., .4, 1..$"'
 
 # -- the page -----------------------------------------------------------------
 cp -R "$source/tests/bench/data/performance" page

@@ -13,7 +13,6 @@ import argparse
 import glob
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -22,16 +21,18 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import numpy as np                                                # noqa: E402
 import yaml                                                       # noqa: E402
 from kernel_tuner_rate import (TYPES, cupy_that_fits, defines, evaluate,
-                               put_numbers, words_of)             # noqa: E402
+                               plain_constraints, words_of)       # noqa: E402
 
 
 SOME = 24       # configurations that one expression names: it has a limit
 
 
 class Kernel:
-    """One spec, at its first size, as Kernel Tuner takes it."""
+    """One spec, at its first size or that of SPEC:rows=8192,cols=8192, as
+    Kernel Tuner takes it."""
 
-    def __init__(self, path):
+    def __init__(self, words):
+        path, _, size = words.partition(":")
         with open(path) as file:
             self.spec = yaml.safe_load(file)
         self.path, self.folder = path, os.path.dirname(os.path.abspath(path))
@@ -39,6 +40,8 @@ class Kernel:
         dimensions = self.spec.get("problem", {})
         self.size = {k: d["default"] for k, d in dimensions.items()}
         self.size.update(self.spec.get("sizes", [{}])[0])
+        self.size.update((k, int(v)) for k, v in
+                         (one.split("=") for one in size.split(",") if one))
         self.words = words_of(self.spec)
         self.parameters = {
             k: list(range(len(p["values"]))) if k in self.words
@@ -82,17 +85,6 @@ class Kernel:
         extents = extents if isinstance(extents, list) else [extents]
         values = self.values(configuration)
         return tuple(int(evaluate(e, values)) for e in extents + [1, 1])[:3]
-
-    def constraints(self):
-        """As text, which is Kernel Tuner's fast way: derived names and
-        dimensions are put in."""
-        derived = list(self.spec.get("derived", {}).items())
-        for text in map(str, self.spec.get("constraints", [])):
-            for name, meaning in derived[::-1]:
-                text = re.sub(rf"\b{name}\b", f"({meaning})", text)
-            text = put_numbers(text, self.words, self.size)
-            if any(re.search(rf"\b{n}\b", text) for n in self.parameters):
-                yield text
 
     def size_option(self):
         return ",".join(f"{k}={v}" for k, v in self.size.items())
@@ -208,9 +200,14 @@ def tune_with_kernel_tuner(kernel, held, right, **settings):
     """What kernel_tuner.tune_kernel returns."""
     import kernel_tuner
     block = [str(name) for name in kernel.launch["block"]]
-    block += ["one_y", "one_z"][len(block) - 1:]
-    parameters = {**kernel.parameters,
-                  **{k: [1] for k in block if k not in kernel.parameters}}
+    parameters = dict(kernel.parameters)
+    if all(name in parameters for name in block):
+        block += ["one_y", "one_z"][len(block) - 1:]
+        parameters.update((k, [1]) for k in block if k not in parameters)
+    else:               # Kernel Tuner's blocks are parameters: these are not
+        block = None
+        kernel_tuner.util.get_thread_block_dimensions = \
+            lambda c, names=None: kernel.geometry(kernel.launch, "block", c)
     symbols = symbols_of(kernel, held)
     shared = {}
     if "shared_dynamic" in kernel.launch:
@@ -221,7 +218,9 @@ def tune_with_kernel_tuner(kernel, held, right, **settings):
         lambda c: kernel.geometry(kernel.launch, "grid", c),
         [held[name] for name in kernel.launch["arguments"]], parameters,
         grid_div_x=[], grid_div_y=[], grid_div_z=[],
-        restrictions=list(kernel.constraints()), block_size_names=block,
+        restrictions=list(plain_constraints(kernel.spec, kernel.words,
+                                            kernel.size)),
+        block_size_names=block,
         answer=[right.get(name) for name in kernel.launch["arguments"]],
         atol=tolerance_of(kernel, right), cmem_args=symbols or None,
         compiler_options=kernel.flags, iterations=7, quiet=True,
