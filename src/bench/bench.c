@@ -157,7 +157,8 @@ enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
         const struct shmt_probe_options probe = {
             .driver = options->driver, .nvrtc = options->nvrtc,
             .nvrtc_version = bench->options.nvrtc_version,
-            .device = &bench->device, .folder = options->images,
+            .device = &bench->device,
+            .elements = shmt_probe_elements(kernel), .folder = options->images,
             .cache = options->cache,
         };
 

@@ -10,19 +10,38 @@
 
 #include "device/device.h"
 
-enum { FILL, COMPARE, WORST, GUARD, HASH, FLUSH, ENTRIES };
+enum { FILL, COMPARE, WORST, GUARD, HASH, NOISE, FLUSH, ENTRIES };
 static const char *const entries[ENTRIES] = {
     "shmt_fill", "shmt_compare", "shmt_worst", "shmt_guard", "shmt_hash",
-    "shmt_flush"};
+    "shmt_noise", "shmt_flush"};
 
 enum { THREADS = 256, BLOCKS_A_MULTIPROCESSOR = 8 };
 /* When the driver does not tell the size of the cache. */
 enum { L2_FALLBACK = 64 << 20 };
 
-static char *join_source(void)
+unsigned shmt_probe_elements(const struct shmt_kernel *kernel)
 {
+    unsigned elements = 0;
+
+    for (size_t k = 0; k < kernel->argument_count; k++)
+        if (kernel->arguments[k].count != NULL)
+            elements |= 1U << kernel->arguments[k].element;
+    return elements;
+}
+
+static char *join_source(unsigned elements)
+{
+    static const char *const names[] = {
+#define ELEMENT_NAME(name, ...) #name,
+        SHMT_ELEMENT_LIST(ELEMENT_NAME)
+#undef ELEMENT_NAME
+    };
     struct shmt_text text = {0};
 
+    shmt_text_add(&text, "#define SHMT_SOME\n");
+    for (size_t k = 0; k < SHMT_ELEMENT_COUNT; k++)
+        if ((elements >> k & 1) != 0)
+            shmt_text_addf(&text, "#define SHMT_SOME_%s\n", names[k]);
     for (size_t k = 0; shmt_bench_source[k] != NULL; k++)
         shmt_text_add(&text, shmt_bench_source[k]);
     if (!text.failed)
@@ -36,7 +55,7 @@ shmt_probe_image(const struct shmt_probe_options *options,
                  struct shmt_image **out, struct shmt_error *err)
 {
     char arch[16];
-    char *source = join_source();
+    char *source = join_source(options->elements);
     const struct shmt_image_text text = {
         .name = "shmtune-probe.cu", .source = source, .arch = arch,
         .nvrtc_version = options->nvrtc != NULL ? options->nvrtc->version
@@ -95,20 +114,15 @@ static unsigned blocks_for(const struct shmt_probe *probe, uint64_t items)
 static CUresult make_flush(struct shmt_probe *probe, int64_t l2_bytes)
 {
     const uint64_t l2 = l2_bytes > 0 ? (uint64_t)l2_bytes : L2_FALLBACK;
-    const struct shmt_pattern pattern = {
-        .element = SHMT_ELEMENT_U32, .low = 0, .high = 4294967296.0,
-        .seed = 1};
-    struct shmt_buffer buffer = {.element = SHMT_ELEMENT_U32};
+    uint64_t count = 2 * l2 / 16 * 2;
+    void *arguments[] = {&probe->flush, &count};
     CUresult result;
 
-    probe->flush_bytes = 2 * l2 / 16 * 16;
+    probe->flush_bytes = count * 8;
     result = probe->driver->MemAlloc(&probe->flush, probe->flush_bytes);
-    if (result != CUDA_SUCCESS)
-        return result;
-    /* A buffer whose data begin where this memory does. */
-    buffer.base = probe->flush - SHMT_PROBE_GUARD_BYTES;
-    buffer.count = probe->flush_bytes / 4;
-    return shmt_probe_fill(probe, &buffer, &pattern);
+    return result == CUDA_SUCCESS
+               ? launch(probe, NOISE, blocks_for(probe, count), arguments)
+               : result;
 }
 
 static CUresult make_memory(struct shmt_probe *probe, int64_t l2_bytes)
@@ -142,6 +156,7 @@ shmt_probe_open(const struct shmt_probe_options *options, CUstream stream,
 {
     struct shmt_probe probe = {
         .driver = options->driver, .stream = stream,
+        .elements = options->elements,
         .blocks = (unsigned)(options->device->multiprocessors *
                              BLOCKS_A_MULTIPROCESSOR),
     };
@@ -299,6 +314,12 @@ CUresult shmt_probe_copy(const struct shmt_probe *probe,
 
 /* -- kernels -------------------------------------------------------------- */
 
+static bool knows(const struct shmt_probe *probe,
+                  const struct shmt_buffer *buffer)
+{
+    return (probe->elements >> buffer->element & 1) != 0;
+}
+
 CUresult shmt_probe_fill(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer,
                           const struct shmt_pattern *pattern)
@@ -308,6 +329,8 @@ CUresult shmt_probe_fill(const struct shmt_probe *probe,
     uint64_t count = buffer->count;
     void *arguments[] = {&data, &count, &device};
 
+    if (!knows(probe, buffer))
+        return CUDA_ERROR_INVALID_VALUE;
     return launch(probe, FILL, blocks_for(probe, count), arguments);
 }
 
@@ -345,6 +368,8 @@ static CUresult launch_comparison(
     struct shmt_probe_rule rule = comparison->rule;
     void *arguments[] = {&found, &expected, &kept, &count, &rule, &finding};
 
+    if (!knows(probe, comparison->found))
+        return CUDA_ERROR_INVALID_VALUE;
     rule.element = (int)comparison->found->element;
     rule.real = shmt_element_is_real(comparison->found->element);
     return launch(probe, entry, blocks_for(probe, count), arguments);

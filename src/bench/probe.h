@@ -31,6 +31,7 @@ struct shmt_probe {
     const struct shmt_driver *driver;
     CUstream stream;
     struct shmt_module module;
+    unsigned elements;         /* as below */
     unsigned blocks;           /* fill the device */
     CUdeviceptr findings;      /* [SHMT_PROBE_FINDINGS] */
     CUdeviceptr blank;         /* the same, as they begin */
@@ -44,9 +45,12 @@ struct shmt_probe_options {
     const struct shmt_nvrtc *nvrtc;   /* NULL: the binary lies in `folder`, */
     int nvrtc_version;         /* made by an NVRTC of this version */
     const struct shmtune_device *device;
+    unsigned elements;         /* types that buffers have, a bit for each */
     const char *folder;        /* of binaries, or NULL */
     const char *cache;         /* the user's, or NULL */
 };
+/* Those of the arrays of a kernel. */
+unsigned shmt_probe_elements(const struct shmt_kernel *kernel);
 /* The binary of the kernels, for `device`; no driver is needed. */
 enum shmtune_status
 shmt_probe_image(const struct shmt_probe_options *options,
@@ -69,6 +73,8 @@ void shmt_buffer_free(const struct shmt_probe *probe,
 /* Of element 0. */
 CUdeviceptr shmt_buffer_data(const struct shmt_buffer *buffer);
 
+/* CUDA_ERROR_INVALID_VALUE for a type that the probe was not opened for; so are
+ * the comparisons below. */
 CUresult shmt_probe_fill(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer,
                           const struct shmt_pattern *pattern);

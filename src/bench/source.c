@@ -14,9 +14,13 @@
 #include "kernel/kernel.h"
 
 /* A part may not pass 4095 characters.  The table of element types
- * gives the enum and the cases of each. */
+ * gives the enum and the cases of each, of which all but a few take the
+ * compiler most of its time for nothing. */
 #define TEXT(...) #__VA_ARGS__ "\n"
 #define TEXT_OF(...) TEXT(__VA_ARGS__)
+#define IF_WANTED(name, text)                                                \
+    "\n#if !defined SHMT_SOME || defined SHMT_SOME_" #name "\n" text         \
+    "\n#endif\n"
 
 static const char types[] =
 "enum element {"
@@ -166,7 +170,9 @@ extern "C" __global__ void shmt_fill(void *data, u64 count, shmt_pattern p)
     switch (p.element) {
 )
 #define FILL(name, word, type, device, ...)                                  \
-    "case " #name ": fill_all((" #device " *)data, count, p); break;\n"
+    IF_WANTED(name,                                                          \
+              "case " #name ": fill_all((" #device " *)data, count, p); "    \
+              "break;")
 SHMT_ELEMENT_LIST(FILL)
 #undef FILL
 "}\n}\n";
@@ -376,9 +382,10 @@ extern "C" __global__ void shmt_compare(const void *a, const void *b,
     switch (rule.element) {
 )
 #define COMPARE(name, word, type, device, ...)                               \
-    "case " #name ": compare_all((const " #device " *)a, "                   \
-    "(const " #device " *)b, (const " #device " *)kept, count, rule, out); " \
-    "break;\n"
+    IF_WANTED(name,                                                          \
+              "case " #name ": compare_all((const " #device " *)a, "         \
+              "(const " #device " *)b, (const " #device " *)kept, count, "   \
+              "rule, out); break;")
 SHMT_ELEMENT_LIST(COMPARE)
 #undef COMPARE
 "}\n}\n";
@@ -391,16 +398,18 @@ extern "C" __global__ void shmt_worst(const void *a, const void *b,
     switch (rule.element) {
 )
 #define WORST(name, word, type, device, ...)                                 \
-    "case " #name ": find_worst((const " #device " *)a, "                    \
-    "(const " #device " *)b, count, rule, out); break;\n"
+    IF_WANTED(name,                                                          \
+              "case " #name ": find_worst((const " #device " *)a, "          \
+              "(const " #device " *)b, count, rule, out); break;")
 SHMT_ELEMENT_LIST(WORST)
 #undef WORST
 "}\n}\n";
 
 /* The guards are bytes [0, front) and [front + inside, whole).  The hash is a
  * sum of products with odd numbers: no change of one word leaves it.  The
- * flush only reads, so it leaves no dirty lines.  It stores its sum only for
- * an impossible value, which keeps the compiler from removing the reads. */
+ * flush only reads noise, so it leaves no dirty lines.  It stores its sum only
+ * for an impossible value, which keeps the compiler from removing the reads.
+ */
 static const char checks[] = TEXT(
 extern "C" __global__ void shmt_guard(const u8 *base, u64 front, u64 inside,
                                       u64 whole, u32 poison, finding *out)
@@ -444,6 +453,12 @@ extern "C" __global__ void shmt_hash(const uint4 *data, u64 bytes,
         sum += __shfl_xor_sync(0xffffffffu, sum, lane);
     if (threadIdx.x % 32 == 0)
         atomicAdd(&out->hash, sum);
+}
+
+extern "C" __global__ void shmt_noise(u64 *data, u64 count)
+{
+    for (u64 i = here(); i < count; i += stride())
+        data[i] = mix(i + 1);
 }
 
 extern "C" __global__ void shmt_flush(const uint4 *data, u64 count, u32 *sink)

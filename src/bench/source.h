@@ -54,7 +54,9 @@ struct shmt_probe_finding {
     };
 SHMT_PROBE_RULE_STRUCT
 
-/* The whole is these parts, one behind the other; NULL ends them. */
+/* The whole is these parts, one behind the other; NULL ends them.  They are for
+ * all types of elements; behind a line "#define SHMT_SOME", for those whose
+ * "#define SHMT_SOME_F32" stands there as well. */
 extern const char *const shmt_bench_source[];
 
 #endif

@@ -69,6 +69,7 @@ enum shmtune_status shmt_supply_probe(const struct shmt_supply *supply,
 {
     const struct shmt_probe_options options = {
         .nvrtc = supply->nvrtc, .device = supply->device,
+        .elements = shmt_probe_elements(supply->kernel),
         .folder = supply->images, .cache = supply->cache,
     };
     struct shmt_image *image = NULL;

@@ -50,6 +50,7 @@ static void load(void *library)
     *(void **)&device.worst = find(library, "shmt_worst");
     *(void **)&device.guard = find(library, "shmt_guard");
     *(void **)&device.hash = find(library, "shmt_hash");
+    *(void **)&device.noise = find(library, "shmt_noise");
     *(void **)&device.flush = find(library, "shmt_flush");
     *(void **)&device.enter = find(library, "shim_enter");
     device.barrier = find(library, "shim_barrier");

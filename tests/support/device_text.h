@@ -30,6 +30,7 @@ struct device_text {
     void (*guard)(const u8 *, uint64_t, uint64_t, uint64_t, uint32_t,
                   struct shmt_probe_finding *);
     void (*hash)(const void *, uint64_t, struct shmt_probe_finding *);
+    void (*noise)(uint64_t *, uint64_t);
     void (*flush)(const void *, uint64_t, uint32_t *);
     void (*enter)(unsigned, unsigned, unsigned, unsigned);
     pthread_barrier_t **barrier;

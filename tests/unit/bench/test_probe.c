@@ -84,6 +84,43 @@ static void filling_that_fails_is_told(void)
     shmt_buffer_free(&probe, &buffer);
 }
 
+/* The kernels would do nothing with them: no poison filled, no element
+ * compared, and so none wrong. */
+static void types_that_are_not_compiled_are_refused(void)
+{
+    static const struct shmt_pattern pattern = {.real = 1};
+    struct shmt_probe some = probe;
+    struct shmt_buffer buffer;
+    struct shmt_probe_comparison comparison = {.found = &buffer,
+                                               .expected = &buffer};
+    struct shmt_probe_finding finding;
+
+    some.elements = 1U << SHMT_ELEMENT_F32 | 1U << SHMT_ELEMENT_U16;
+    CHECK_INT(shmt_buffer_new(&some, SHMT_ELEMENT_U8, 10, &buffer), 0);
+    CHECK_INT(shmt_probe_fill(&some, &buffer, &pattern),
+              CUDA_ERROR_INVALID_VALUE);
+    CHECK_INT(shmt_probe_compare(&some, &comparison, 0),
+              CUDA_ERROR_INVALID_VALUE);
+    CHECK_INT(shmt_probe_worst(&some, &comparison, 0, &finding),
+              CUDA_ERROR_INVALID_VALUE);
+    shmt_buffer_free(&some, &buffer);
+}
+
+/* Arrays alone: what a scalar is, no kernel of ours ever sees. */
+static void types_are_those_of_arrays(void)
+{
+    struct shmt_expr *const count = (struct shmt_expr *)&probe;
+    struct shmt_argument arguments[] = {
+        {.element = SHMT_ELEMENT_F16, .count = count},
+        {.element = SHMT_ELEMENT_I32},
+        {.element = SHMT_ELEMENT_U8, .count = count}};
+    const struct shmt_kernel kernel = {.argument_count = 3,
+                                       .arguments = arguments};
+
+    CHECK_INT(shmt_probe_elements(&kernel),
+              1U << SHMT_ELEMENT_F16 | 1U << SHMT_ELEMENT_U8);
+}
+
 static void errors_without_a_name_are_told(void)
 {
     CHECK_INT(shmt_driver_check(probe.driver, (CUresult)12345, &err,
@@ -150,6 +187,8 @@ int main(void)
     }
     CHECK_RUN(guards_are_whole);
     CHECK_RUN(filling_that_fails_is_told);
+    CHECK_RUN(types_that_are_not_compiled_are_refused);
+    CHECK_RUN(types_are_those_of_arrays);
     CHECK_RUN(errors_without_a_name_are_told);
     CHECK_RUN(the_measuring_kernels_are_named);
     CHECK_RUN(foreign_binaries_tell_the_driver);

@@ -221,6 +221,21 @@ static void fill_at_the_edges(void)
     CHECK_INT(seen, 0x7f);
 }
 
+/* All words, and no more, whatever the grid; no two are the same, which memory
+ * could compress. */
+static void noise_differs(void)
+{
+    for (size_t g = 0; g < GRIDS; g++) {
+        uint64_t data[66] = {0};
+
+        LAUNCH(grids[g], device.noise(data, 65))
+        CHECK(data[65] == 0);
+        for (size_t k = 0; k < 65; k++)
+            for (size_t other = 0; other < k; other++)
+                CHECK(data[k] != 0 && data[k] != data[other]);
+    }
+}
+
 /* The flush reads everything and leaves everything as it was, but for one sum
  * in 2^32. */
 static void the_flush_only_reads(void)
@@ -253,6 +268,7 @@ int main(void)
     CHECK_RUN(every_byte_is_in_the_hash);
     CHECK_RUN(fill_as_the_host_does);
     CHECK_RUN(fill_at_the_edges);
+    CHECK_RUN(noise_differs);
     CHECK_RUN(the_flush_only_reads);
     return CHECK_END();
 }
