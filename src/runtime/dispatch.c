@@ -1,48 +1,62 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dispatch: chooses by the tree that a tuning has learnt, as prove.c has made
- * it ready.  A selection is a few comparisons of integers, and of what may be
- * wrong with the configuration here what could not be decided before.
+ * dispatch: chooses by the tree that a tuning has learnt, as tree.c and
+ * prove.c have made it ready.  A selection is a few comparisons of integers,
+ * and of what may be wrong with the configuration here what could not be
+ * decided before.
  *
  * Called by select.c.  Allocates nothing but the trace.
  */
-#include <string.h>
-
 #include "runtime/check.h"
 #include "runtime/proven.h"
 
-static inline int64_t product_of(const struct shmt_runtime_term *terms,
-                                 size_t count, const int64_t *problem)
+/* A problem, and the numbers that have been made of it. */
+struct asked {
+    const struct shmt_runtime_dispatch *dispatch;
+    const int64_t *problem;
+    uint64_t numbers[SHMT_RUNTIME_NUMBERS];
+};
+
+static inline void make_step(struct asked *asked, size_t number)
 {
-    int64_t product = 1;
+    const struct shmt_runtime_step *const step =
+        &asked->dispatch->tree.steps[number];
 
-    for (size_t k = 0; k < count; k++) {
-        const int64_t blocks = shmt_runtime_divide(
-            problem[terms[k].dimension], terms[k].unit);
-
-        if (__builtin_mul_overflow(product, blocks, &product))
-            return INT64_MAX;
-    }
-    return product;
+    asked->numbers[number] = 1 + shmt_runtime_divide(
+        asked->numbers[step->a] * asked->numbers[step->b], step->inverse);
 }
 
-/* The same as shmt_dispatch_value. */
-static inline int64_t value_of(const struct shmt_runtime_dispatch *dispatch,
-                               size_t number, const int64_t *problem)
+static inline void begin_asking(struct asked *asked,
+                                const struct shmt_runtime_dispatch *dispatch,
+                                const int64_t *problem)
 {
-    const struct shmt_runtime_feature *const feature =
-        &dispatch->features[number];
-    const struct shmt_runtime_term *const terms =
-        dispatch->terms + feature->first;
-    int64_t value = product_of(terms, feature->of, problem);
+    asked->dispatch = dispatch;
+    asked->problem = problem;
+    asked->numbers[0] = 1;
+    for (size_t d = 0; d < dispatch->dimensions; d++)
+        asked->numbers[1 + d] = (uint64_t)problem[d];
+    for (size_t k = SHMT_RUNTIME_FIRST; k < dispatch->tree.shared; k++)
+        make_step(asked, k);
+}
 
-    if (feature->per > 0) {
-        const int64_t per =
-            product_of(terms + feature->of, feature->per, problem);
+/* Whether the problem is below the number of a node. */
+static inline bool is_below(const struct asked *asked,
+                            const struct shmt_runtime_node *node)
+{
+    const struct shmt_runtime_feature *feature;
+    uint64_t of = asked->numbers[node->of[0]];
 
-        value = per > 1 ? value / per : value;
+    for (size_t k = 1; k < SHMT_RUNTIME_FACTORS; k++)
+        of *= asked->numbers[node->of[k]];
+    if (node->feature != SHMT_RUNTIME_PRODUCT) {
+        feature = &asked->dispatch->tree.features[node->feature];
+        if (feature->plain != NULL)
+            return shmt_dispatch_value(feature->plain, asked->problem,
+                                       asked->dispatch->dimensions) <
+                   node->below;
+        of -= feature->modulo * shmt_runtime_divide(of + 1, feature->inverse);
     }
-    return feature->modulo > 0 ? value % feature->modulo : value;
+    return of < (uint64_t)node->below * asked->numbers[node->per];
 }
 
 /* The number of the case that a problem in the range is. */
@@ -132,93 +146,63 @@ static bool may_run(const struct shmt_runtime_request *request,
             check_whole(request, tuning, option->values, NULL));
 }
 
-/* What has been computed for a problem: terms that several use. */
-struct known {
-    uint64_t set[(SHMT_DISPATCH_TERMS + 63) / 64];
-    int64_t values[SHMT_DISPATCH_TERMS];
-};
-
-/* The same as shmt_dispatch_term_value. */
-static inline int64_t part_of(const struct shmt_runtime_dispatch *dispatch,
-                              size_t number, const int64_t *problem)
-{
-    const struct shmt_runtime_part *const part = &dispatch->parts[number];
-    int64_t value = shmt_runtime_divide(
-        product_of(dispatch->terms + part->first, part->of, problem),
-        part->rounds);
-
-    for (size_t k = 0; k < part->by_count; k++)
-        value = shmt_dispatch_add(0, value, problem[part->by[k]]);
-    return value;
-}
-
-static inline int64_t estimate_of(const struct shmt_runtime_dispatch *dispatch,
-                                  size_t config, const int64_t *problem,
-                                  struct known *known)
-{
-    const struct shmt_dispatch_estimate *const one =
-        &dispatch->estimates[config];
-    int64_t sum = one->start;
-
-    for (size_t k = 0; k < one->count; k++) {
-        const size_t term = one->terms[k];
-        const uint64_t bit = UINT64_C(1) << term % 64;
-
-        if ((known->set[term / 64] & bit) == 0) {
-            known->set[term / 64] |= bit;
-            known->values[term] = part_of(dispatch, term, problem);
-        }
-        sum = shmt_dispatch_add(sum, one->each[k], known->values[term]);
-    }
-    return sum;
-}
-
 /* The ranks of a leaf that have not been refused, a bit for each, and about how
  * long they take, where that is estimated. */
 struct ranking {
-    const struct shmt_runtime_dispatch *dispatch;
-    const struct shmt_dispatch_node *leaf;
+    const struct shmt_runtime_tree *tree;
+    const struct shmt_runtime_leaf *leaf;
     unsigned left;
     int64_t estimates[SHMT_DISPATCH_RANKS];
 };
 
-static void begin_ranking(struct ranking *ranking, const int64_t *problem)
+/* Makes the numbers that a leaf uses, and the estimates of them. */
+static void estimate(struct ranking *ranking, struct asked *asked)
 {
-    const struct shmt_runtime_dispatch *const dispatch = ranking->dispatch;
-    const uint16_t *const ranks = dispatch->ranks + ranking->leaf->rank;
-    struct known known;
+    const struct shmt_runtime_tree *const tree = ranking->tree;
+    const struct shmt_runtime_leaf *const leaf = ranking->leaf;
+    const uint8_t *const used = leaf->used + leaf->plain_count;
 
-    ranking->left = (1U << ranking->leaf->other) - 1;
-    if (dispatch->estimates == NULL || ranking->leaf->other == 1)
-        return;
-    memset(known.set, 0, sizeof known.set);
-    for (size_t r = 0; r < ranking->leaf->other; r++)
-        ranking->estimates[r] =
-            estimate_of(dispatch, ranks[r], problem, &known);
+    for (size_t k = 0; k < leaf->plain_count; k++)
+        asked->numbers[leaf->used[k]] = (uint64_t)shmt_dispatch_term_value(
+            tree->steps[leaf->used[k]].plain, asked->problem,
+            asked->dispatch->dimensions);
+    for (size_t k = 0; k < leaf->step_count; k++)
+        make_step(asked, used[k]);
+    for (size_t r = 0; r < leaf->rank_count; r++) {
+        const struct shmt_dispatch_estimate *const one =
+            &tree->estimates[tree->ranks[leaf->rank + r]];
+        int64_t sum = one->start;
+
+        for (size_t k = 0; k < one->count; k++)
+            sum = shmt_dispatch_add(sum, one->each[k],
+                                    (int64_t)asked->numbers[one->terms[k]]);
+        ranking->estimates[r] = sum;
+    }
 }
 
 /* The best of those left: the first, or by the estimates. */
 static size_t next_rank(const struct ranking *ranking)
 {
-    const struct shmt_runtime_dispatch *const dispatch = ranking->dispatch;
+    const struct shmt_runtime_tree *const tree = ranking->tree;
     size_t best = (size_t)__builtin_ctz(ranking->left);
     int64_t least = INT64_MAX, least_score = INT64_MAX;
 
-    if (dispatch->estimates == NULL ||
+    if (tree->estimates == NULL ||
         (ranking->left & (ranking->left - 1)) == 0)
         return best;
-    for (size_t r = best; r < ranking->leaf->other; r++)
-        if ((ranking->left >> r & 1) != 0 && ranking->estimates[r] < least)
-            least = ranking->estimates[r];
-    for (size_t r = best; r < ranking->leaf->other; r++) {
+    for (unsigned left = ranking->left; left != 0; left &= left - 1) {
+        const size_t r = (size_t)__builtin_ctz(left);
+
+        least = ranking->estimates[r] < least ? ranking->estimates[r] : least;
+    }
+    for (unsigned left = ranking->left; left != 0; left &= left - 1) {
+        const size_t r = (size_t)__builtin_ctz(left);
         const int64_t score = shmt_dispatch_score(
             ranking->estimates[r], least,
-            dispatch->factors[ranking->leaf->rank + r]);
+            tree->factors[ranking->leaf->rank + r]);
 
-        if ((ranking->left >> r & 1) != 0 && score < least_score) {
-            least_score = score;
-            best = r;
-        }
+        best = score < least_score ? r : best;
+        least_score = score < least_score ? score : least_score;
     }
     return best;
 }
@@ -241,20 +225,23 @@ static const shmt_config *choose(const struct shmt_runtime_request *request,
                                  const struct shmt_runtime_tuning *tuning)
 {
     const struct shmt_runtime_dispatch *const dispatch = tuning->dispatch;
-    const struct shmt_dispatch_node *node = dispatch->nodes;
+    const struct shmt_runtime_tree *const tree = &dispatch->tree;
+    const struct shmt_runtime_node *node = tree->nodes;
     const size_t number_of_case = case_of(dispatch, request->problem);
+    struct asked asked;
     struct ranking ranking;
 
+    begin_asking(&asked, dispatch, request->problem);
     while (node->feature != SHMT_DISPATCH_LEAF)
-        node = value_of(dispatch, node->feature, request->problem) <
-                       node->below
-                   ? node + 1 : dispatch->nodes + node->other;
-    ranking.dispatch = dispatch;
-    ranking.leaf = node;
-    begin_ranking(&ranking, request->problem);
+        node = is_below(&asked, node) ? node + 1 : tree->nodes + node->other;
+    ranking.tree = tree;
+    ranking.leaf = &tree->leaves[node->other];
+    ranking.left = (1U << ranking.leaf->rank_count) - 1;
+    if (tree->estimates != NULL && ranking.leaf->rank_count > 1)
+        estimate(&ranking, &asked);
     while (ranking.left != 0) {
         const size_t r = next_rank(&ranking);
-        const size_t number = dispatch->ranks[node->rank + r];
+        const size_t number = tree->ranks[ranking.leaf->rank + r];
         const struct shmt_runtime_option *const option =
             &dispatch->options[number];
         const bool taken =

@@ -50,6 +50,17 @@ static void *take(struct making *making, size_t count, size_t size)
     return shmt_arena_alloc(making->arena, count + 1, size);
 }
 
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t most_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The range is as much of the dispatch's as the kernel is right for. */
 static enum shmtune_status match_dimensions(struct making *making,
                                             struct shmt_error *err)
 {
@@ -67,8 +78,10 @@ static enum shmtune_status match_dimensions(struct making *making,
                                   "dimension %.64s, which %.64s has not",
                                   from->names[d], spec->name);
         making->place[d] = k;
-        making->out->least[k] = from->least[d];
-        making->out->most[k] = from->most[d];
+        making->out->least[k] =
+            most_of(from->least[d], spec->dimensions[k].low);
+        making->out->most[k] =
+            least_of(from->most[d], spec->dimensions[k].high);
     }
     if (from->dimension_count != spec->dimension_count)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %zu "
@@ -77,97 +90,6 @@ static enum shmtune_status match_dimensions(struct making *making,
                               spec->name);
     making->out->dimensions = from->dimension_count;
     return SHMTUNE_OK;
-}
-
-static size_t add_terms(const struct making *making, const int64_t *units,
-                        struct shmt_runtime_term *terms)
-{
-    size_t count = 0;
-
-    for (size_t d = 0; d < making->from->dimension_count; d++)
-        if (units[d] > 0)
-            terms[count++] = (struct shmt_runtime_term){
-                .unit = shmt_runtime_divisor_of(units[d]),
-                .dimension = (uint16_t)making->place[d]};
-    return count;
-}
-
-/* The terms of estimates; *count: of all products. */
-static const struct shmt_runtime_part *
-make_parts(struct making *making, struct shmt_runtime_term *terms,
-           size_t *count)
-{
-    const struct shmt_dispatch *const from = making->from;
-    struct shmt_runtime_part *const parts =
-        take(making, from->term_count, sizeof *parts);
-
-    for (size_t k = 0; parts != NULL && k < from->term_count; k++) {
-        const struct shmt_dispatch_term *const one = &from->terms[k];
-
-        parts[k].first = (uint16_t)*count;
-        parts[k].rounds =
-            shmt_runtime_divisor_of(one->rounds > 0 ? one->rounds : 1);
-        parts[k].of = (uint16_t)add_terms(making, one->of, terms + *count);
-        *count += parts[k].of;
-        for (size_t d = 0; d < from->dimension_count; d++)
-            if (one->by[d])
-                parts[k].by[parts[k].by_count++] =
-                    (uint16_t)making->place[d];
-    }
-    return parts;
-}
-
-static bool copy_estimates(struct making *making)
-{
-    const struct shmt_dispatch *const from = making->from;
-    struct shmt_runtime_dispatch *const out = making->out;
-    const size_t bytes = from->config_count * sizeof *from->estimates;
-
-    if (from->estimates == NULL)
-        return true;
-    making->room -= bytes + from->rank_count * sizeof *from->factors;
-    out->estimates = shmt_arena_copy(making->arena, from->estimates, bytes);
-    out->factors = shmt_arena_copy(making->arena, from->factors,
-                                   from->rank_count * sizeof *from->factors);
-    return out->estimates != NULL && out->factors != NULL;
-}
-
-static bool make_tree(struct making *making)
-{
-    const struct shmt_dispatch *const from = making->from;
-    struct shmt_runtime_dispatch *const out = making->out;
-    struct shmt_runtime_feature *const features =
-        take(making, from->feature_count, sizeof *features);
-    struct shmt_runtime_term
-        terms[SHMT_KERNEL_DIMENSIONS * (2 * SHMT_DISPATCH_FEATURES +
-                                        SHMT_DISPATCH_TERMS)];
-    size_t count = 0;
-
-    for (size_t k = 0; features != NULL && k < from->feature_count; k++) {
-        const struct shmt_dispatch_feature *const one = &from->features[k];
-
-        features[k].first = (uint16_t)count;
-        features[k].modulo = (uint32_t)one->modulo;
-        features[k].of =
-            (uint16_t)add_terms(making, one->of, terms + count);
-        count += features[k].of;
-        features[k].per =
-            (uint16_t)add_terms(making, one->per, terms + count);
-        count += features[k].per;
-    }
-    out->parts = make_parts(making, terms, &count);
-    making->room -= count * sizeof *terms +
-                    from->node_count * sizeof *from->nodes +
-                    from->rank_count * sizeof *from->ranks;
-    out->features = features;
-    out->terms =
-        shmt_arena_copy(making->arena, terms, count * sizeof *terms);
-    out->nodes = shmt_arena_copy(making->arena, from->nodes,
-                                 from->node_count * sizeof *from->nodes);
-    out->ranks = shmt_arena_copy(making->arena, from->ranks,
-                                 from->rank_count * sizeof *from->ranks);
-    return features != NULL && out->parts != NULL && out->terms != NULL &&
-           out->nodes != NULL && out->ranks != NULL && copy_estimates(making);
 }
 
 /* The bounds of an extent of a launch, which is `fallback` where there is no
@@ -684,6 +606,17 @@ static void close_up(struct making *making,
     }
 }
 
+/* Whether a selection may ask for a problem in the range. */
+static bool is_asked(const struct making *making)
+{
+    const struct shmt_runtime_dispatch *const out = making->out;
+
+    for (size_t d = 0; d < out->dimensions; d++)
+        if (out->least[d] > out->most[d])
+            return false;
+    return making->device->compute_major > 0;
+}
+
 enum shmtune_status
 shmt_runtime_dispatch_make(struct shmt_arena *arena,
                            const struct shmt_kernel *spec,
@@ -705,8 +638,13 @@ shmt_runtime_dispatch_make(struct shmt_arena *arena,
         return shmt_error_memory(err);
     making.out->options = making.options;
     status = match_dimensions(&making, err);
+    if (status == SHMTUNE_OK && !is_asked(&making))
+        return SHMTUNE_OK;
     find_few(making.out);
-    if (status == SHMTUNE_OK && !make_tree(&making))
+    if (status == SHMTUNE_OK &&
+        !shmt_runtime_tree_make(arena, making.from, making.place,
+                                making.out->most, &making.room,
+                                &making.out->tree))
         status = shmt_error_memory(err);
     for (size_t k = 0; status == SHMTUNE_OK && k < count; k++)
         status = make_option(&making, k, err);

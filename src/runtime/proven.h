@@ -7,57 +7,7 @@
 #define SHMT_RUNTIME_PROVEN_H
 
 #include "runtime/dispatch.h"
-
-/* A number that others are divided by, from 1 to INT32_MAX, as a product and a
- * shift: exact, and without a division, where the number and it come to less
- * than 2^31 (after Granlund and Montgomery). */
-struct shmt_runtime_divisor {
-    uint32_t by, inverse;         /* 2^shift / by, rounded up */
-    uint8_t shift;                /* 31, and the bits of by - 1 */
-};
-
-static inline struct shmt_runtime_divisor
-shmt_runtime_divisor_of(int64_t by)
-{
-    struct shmt_runtime_divisor out = {.by = (uint32_t)by, .shift = 31};
-
-    while (INT64_C(1) << (out.shift - 31) < by)
-        out.shift++;
-    out.inverse = (uint32_t)(((UINT64_C(1) << out.shift) + out.by - 1) /
-                             out.by);
-    return out;
-}
-
-/* Of a number that is 0 or more, rounded up. */
-static inline int64_t shmt_runtime_divide(int64_t number,
-                                          struct shmt_runtime_divisor divisor)
-{
-    const uint64_t sum = (uint64_t)number + divisor.by - 1;
-
-    if (sum <= INT32_MAX)
-        return (int64_t)(sum * divisor.inverse >> divisor.shift);
-    return number / divisor.by + (number % divisor.by != 0);
-}
-
-/* ceildiv(size, unit). */
-struct shmt_runtime_term {
-    struct shmt_runtime_divisor unit;
-    uint16_t dimension;
-};
-
-/* A term of estimates: terms of a product, the product of which is divided by
- * `rounds`, and multiplied by sizes. */
-struct shmt_runtime_part {
-    uint16_t first, of;
-    uint16_t by_count;
-    uint16_t by[SHMT_KERNEL_DIMENSIONS];
-    struct shmt_runtime_divisor rounds;
-};
-
-struct shmt_runtime_feature {
-    uint16_t first, of, per;      /* terms: `of` of them, then `per` */
-    uint32_t modulo;              /* 0: none */
-};
+#include "runtime/tree.h"
 
 /* A number of a launch: of its grid, a multiple of the cluster, or of its
  * shared memory. */
@@ -95,13 +45,7 @@ struct shmt_runtime_dispatch {
     size_t dimensions;
     int64_t least[SHMT_KERNEL_DIMENSIONS], most[SHMT_KERNEL_DIMENSIONS];
     struct shmt_runtime_few few;
-    const struct shmt_dispatch_node *nodes;
-    const uint16_t *ranks;
-    const struct shmt_dispatch_estimate *estimates;   /* NULL: none */
-    const uint16_t *factors;      /* of the ranks */
-    const struct shmt_runtime_part *parts;
-    const struct shmt_runtime_feature *features;
-    const struct shmt_runtime_term *terms;
+    struct shmt_runtime_tree tree;
     const struct shmt_runtime_option *options;
 };
 
