@@ -12,7 +12,8 @@
 enum { SHMT_RUNTIME_DISPATCH_BYTES = 96 << 10 };
 
 /* Makes the dispatch of `parsed` ready, in the memory of the handle; *out is
- * NULL where it cannot be used, and `err` says why. */
+ * NULL where it cannot be used, and `err` says why, or where no request that is
+ * valid could. */
 enum shmtune_status
 shmt_runtime_dispatch_make(struct shmt_arena *arena,
                            const struct shmt_kernel *spec,
@@ -21,8 +22,8 @@ shmt_runtime_dispatch_make(struct shmt_arena *arena,
                            struct shmt_error *err);
 
 /* The configuration that a tuning of this very device has learnt for the
- * problem, which is one of the kernel's; NULL where none says anything of it,
- * or nothing that it says may run.  Allocates nothing but the trace. */
+ * problem; NULL where none says anything of it, or nothing that it says may
+ * run, or the kernel is not right for it.  Allocates nothing but the trace. */
 const shmt_config *
 shmt_runtime_dispatch_find(const struct shmt_runtime_request *request,
                            const struct shmt_runtime_tuning **tuning);

@@ -9,6 +9,8 @@
  * learnt in dispatch.c, the nearest in nearest.c, the default here.  Allocates
  * nothing but the lines of the trace, and of the log where there is one.
  */
+#include <string.h>
+
 #include "runtime/check.h"
 #include "runtime/choice.h"
 #include "runtime/dispatch.h"
@@ -38,20 +40,23 @@ static void fill(const struct shmt_runtime_request *request,
                  const shmt_config *values, struct shmtune_choice *out)
 {
     const size_t dimensions = request->kernel->spec->dimension_count;
+    const size_t first = offsetof(struct shmtune_choice, match);
+    const size_t last = offsetof(struct shmtune_choice, tuned_problem);
 
-    *out = (struct shmtune_choice){
-        .size = sizeof *out,
-        .kernel = request->kernel,
-        .match = SHMTUNE_EXACT,
-        .compute_major = request->device->compute_major,
-        .compute_minor = request->device->compute_minor,
-        .tuned_problem = entry->problem,
-        .values = values,
-        .file = tuning->file,
-        .reason = reason_exact,
-        .time_us = entry->time_us,
-        .default_us = entry->default_us,
-    };
+    /* Here are a hole and sizes that may not be used.  To clear all of the
+     * struct takes longer than all else that is done here. */
+    memset((char *)out + first, 0, last - first);
+    out->size = sizeof *out;
+    out->kernel = request->kernel;
+    out->match = SHMTUNE_EXACT;
+    out->compute_major = request->device->compute_major;
+    out->compute_minor = request->device->compute_minor;
+    out->tuned_problem = entry->problem;
+    out->values = values;
+    out->file = tuning->file;
+    out->reason = reason_exact;
+    out->time_us = entry->time_us;
+    out->default_us = entry->default_us;
     for (size_t k = 0; k < dimensions; k++)
         out->problem[k] = request->problem[k];
 }
@@ -209,7 +214,8 @@ static enum shmtune_status accept_request(struct shmt_runtime_request *request,
     return SHMTUNE_OK;
 }
 
-/* Not needed for an exact hit, which has passed it when it was opened. */
+/* Not needed for an exact hit, which has passed it when it was opened, and for
+ * what was learnt, of which the range is within the kernel's. */
 static enum shmtune_status
 check_request(const struct shmt_runtime_request *request,
               struct shmt_error *err)
@@ -250,9 +256,9 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
     /* Nearly always the caller's struct is ours, and needs no copy. */
     if (out->size == sizeof *out)
         whole = out;
-    if (!select_exact(&request, whole)) {
+    if (!select_exact(&request, whole) && !select_learnt(&request, whole)) {
         status = check_request(&request, NULL);
-        if (status == SHMTUNE_OK && !select_learnt(&request, whole))
+        if (status == SHMTUNE_OK)
             status = search(&request, whole);
     }
     if (status == SHMTUNE_OK && whole == &made)

@@ -190,6 +190,41 @@ static void beyond_its_range_it_says_nothing(void)
     check_at(100000, 8192, 1024, SHMTUNE_LEARNT);
 }
 
+static void check_refused(int64_t rows, int64_t cols)
+{
+    const int64_t problem[] = {rows, cols};
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
+
+    CHECK_INT(shmtune_select(toy, &device, problem, &choice),
+              SHMTUNE_INVALID_ARGUMENT);
+}
+
+/* Of sizes for which the kernel is not right, or a device that is none, a
+ * dispatch may say what it likes. */
+static void it_says_nothing_of_what_nobody_may_ask(void)
+{
+    enum shmtune_match match;
+
+    open_with(changed("[1, 100000], cols: [1, 8192]",
+                      "[0, 2000000], cols: [0, 2000000]"));
+    CHECK_INT((long)shmtune_note_count(library), 0);
+    check_refused(0, 99);
+    check_refused(10, 0);
+    check_refused(1000001, 99);
+    check_refused(10, 1000001);
+    check_at(10, 99, 64, SHMTUNE_LEARNT);
+    check_at(1, 1000000, 1024, SHMTUNE_LEARNT);
+    open_with(changed("cols: [1, 8192]", "cols: [1000001, 2000000]"));
+    CHECK_INT((long)shmtune_note_count(library), 0);
+    check_refused(10, 1000001);
+    block_at(10, 1000000, &match);
+    CHECK_INT(match, SHMTUNE_NEAREST_SIZE);
+    device.compute_major = 0;
+    open_with(dispatch);
+    check_refused(10, 99);
+    device = fixture_device();
+}
+
 static void another_device_has_not_learnt_it(void)
 {
     const struct shmtune_device own = device;
@@ -360,6 +395,7 @@ int main(void)
     CHECK_RUN(the_next_rank_is_taken);
     CHECK_RUN(the_nearest_size_is_the_last_resort);
     CHECK_RUN(beyond_its_range_it_says_nothing);
+    CHECK_RUN(it_says_nothing_of_what_nobody_may_ask);
     CHECK_RUN(another_device_has_not_learnt_it);
     CHECK_RUN(what_cannot_be_proven_is_checked);
     CHECK_RUN(each_size_is_decided_as_by_the_constraint);
