@@ -15,7 +15,7 @@
 #include "search/engine/engine.h"
 #include "search/registry.h"
 
-enum { INITIAL, ELITES, RANDOM, CLIP, THRIFT, GUIDED };
+enum { INITIAL, ELITES, RANDOM, CLIP, THRIFT, MARGIN, GUIDED };
 
 enum {
     PENDING = 64,
@@ -26,6 +26,7 @@ enum {
     SHORTLIST_NEAR = 48,
     SHORTLIST_FAR = 16,
     SHORTLIST = 48,      /* room */
+    BOLD = 100,          /* candidates until there is no margin any more */
     EXPECTED = 8,        /* times others tell of a value that they have */
     TRIES = 4            /* of one that they do not have */
 };
@@ -42,6 +43,9 @@ static const struct shmt_strategy_option options[] = {
     {"thrift", 1, 0, 2,
      "power of the seconds that an improvement is divided by; 0: they do not "
      "count"},
+    {"margin", 0.05, 0, 1,
+     "part of the best that an improvement has to exceed at first, and less "
+     "and less until 100 candidates are known"},
     {"guided", 6, 0, 1000,
      "where other runs are known, candidates that come from them alone; then "
      "every second one does"},
@@ -246,9 +250,28 @@ static bool can_predict(const struct state *state)
                (shmt_predictor_heard(state->predictor) > 0) > 1;
 }
 
-/* The one of `indices` with the largest expected improvement, of a second or
- * altogether. */
-static size_t best_improvement(const struct state *state, bool of_a_second,
+/* Near the best so far there is always a candidate that is a little better for
+ * certain.  While little is known, those are left for later: where many are
+ * compiled at a time, a search would try all of them before it sees another
+ * region. */
+static double margin_of(const struct state *state)
+{
+    const double known = (double)(state->asked +
+                                  shmt_predictor_heard(state->predictor));
+    const double most = fmin(BOLD, (double)state->view->budget / 2);
+
+    return state->view->options[MARGIN] * fmax(0, 1 - known / most);
+}
+
+/* What is looked for. */
+struct wanted {
+    bool of_a_second;    /* or improvement altogether */
+    double margin;
+};
+
+/* The one of `indices` with the largest expected improvement. */
+static size_t best_improvement(const struct state *state,
+                               struct wanted wanted,
                                const uint64_t *indices, size_t count)
 {
     double most = -1;
@@ -262,8 +285,8 @@ static size_t best_improvement(const struct state *state, bool of_a_second,
                && from + batch.count < count)
             batch_add(state, &batch, indices[from + batch.count]);
         shmt_predictor_improvement(state->predictor, batch.places,
-                                   batch.count, improvement);
-        if (of_a_second)
+                                   batch.count, wanted.margin, improvement);
+        if (wanted.of_a_second)
             divide(state, &batch, improvement);
         for (size_t k = 0; k < batch.count; k++)
             if (improvement[k] > most) {
@@ -369,7 +392,7 @@ static void shortlist_random(struct state *state, struct shortlist *list)
 
 static uint64_t choose(struct state *state)
 {
-    const bool of_a_second = are_counted(state);
+    const struct wanted wanted = {are_counted(state), margin_of(state)};
     const struct shmt_observations *const o = &state->observations;
     struct shortlist near = {.most = SHORTLIST_NEAR};
     struct shortlist far = {.most = SHORTLIST_FAR};
@@ -378,7 +401,7 @@ static uint64_t choose(struct state *state)
 
     shmt_predictor_update(state->predictor, state->pending,
                           state->pending_count);
-    if (of_a_second && differ(state))
+    if (wanted.of_a_second && differ(state))
         shmt_predictor_update(state->clock, NULL, 0);
     for (size_t k = 0; k < count; k++)
         shortlist_neighbours(state, o->list[elites[k]].index, &near);
@@ -388,7 +411,7 @@ static uint64_t choose(struct state *state)
     for (size_t k = 0; k < far.count; k++)
         indices[n++] = far.items[k].index;
     return n == 0 ? shmt_coverage_draw(state->coverage, DRAWS)
-                  : indices[best_improvement(state, of_a_second, indices, n)];
+                  : indices[best_improvement(state, wanted, indices, n)];
 }
 
 /* -- values that others do not have --------------------------------------- */
@@ -484,8 +507,8 @@ static bool choose_own(struct state *state, uint64_t *index)
             drawn.indices[count++] = drawn.indices[k];
     shmt_predictor_update(state->predictor, state->pending,
                           state->pending_count);
-    *index = drawn.indices[best_improvement(state, false, drawn.indices,
-                                            count)];
+    *index = drawn.indices[best_improvement(
+        state, (struct wanted){false, 0}, drawn.indices, count)];
     return true;
 }
 
@@ -584,7 +607,7 @@ static double worth(void *opaque, uint64_t index)
         return 1;
     shmt_predictor_update(state->predictor, NULL, 0);
     batch_add(state, &batch, index);
-    shmt_predictor_improvement(state->predictor, batch.places, 1,
+    shmt_predictor_improvement(state->predictor, batch.places, 1, 0,
                                &improvement);
     return improvement;
 }
@@ -607,7 +630,7 @@ static size_t pick(void *opaque, const uint64_t *indices, size_t count)
         return 0;
     shmt_predictor_update(state->predictor, NULL, 0);
     /* What it took to compile them is spent. */
-    return best_improvement(state, false, indices, count);
+    return best_improvement(state, (struct wanted){false, 0}, indices, count);
 }
 
 const struct shmt_strategy shmt_strategy_model = {

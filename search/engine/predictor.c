@@ -422,16 +422,17 @@ shmt_predictor_surrogate(const struct shmt_predictor *predictor)
 }
 
 void shmt_predictor_improvement(struct shmt_predictor *predictor,
-                                const uint8_t *const *rows,
-                                size_t count, double *improvement)
+                                const uint8_t *const *rows, size_t count,
+                                double margin, double *improvement)
 {
     const struct shmt_observations *const o = predictor->observations;
-    const double best = o->valid > 0 ? o->list[o->best].cost : 0;
+    const double least =
+        (o->valid > 0 ? o->list[o->best].cost : 0) - margin;
     float mean[SHMT_SURROGATE_BATCH], deviation[SHMT_SURROGATE_BATCH];
 
     shmt_surrogate_predict(predictor->surrogate, rows, count, mean, deviation);
     for (size_t k = 0; k < count; k++) {
-        const double u = (best - mean[k]) / deviation[k];
+        const double u = (least - mean[k]) / deviation[k];
 
         improvement[k] = deviation[k]
                          * (u * 0.5 * erfc(-u / sqrt(2))

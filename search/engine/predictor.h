@@ -46,10 +46,10 @@ void shmt_predictor_update(struct shmt_predictor *predictor,
 struct shmt_surrogate *
 shmt_predictor_surrogate(const struct shmt_predictor *predictor);
 
-/* Expected improvement (of the logarithm of the cost) over the best, for at
- * most SHMT_SURROGATE_BATCH rows. */
+/* Expected improvement (of the logarithm of the cost) over the best less a
+ * margin, for at most SHMT_SURROGATE_BATCH rows. */
 void shmt_predictor_improvement(struct shmt_predictor *predictor,
-                                const uint8_t *const *rows,
-                                size_t count, double *improvement);
+                                const uint8_t *const *rows, size_t count,
+                                double margin, double *improvement);
 
 #endif

@@ -401,6 +401,63 @@ static void seconds_count(void)
     shmt_space_free(space);
 }
 
+/* A plateau, on which the next is always a little better, and behind a wall,
+ * which is worse than it, a region that is twice as good. */
+static double cost_of_plateau(const struct shmt_space *space, uint64_t index)
+{
+    shmt_config config[PARAMETERS];
+    double slope = 1;
+
+    shmt_space_configuration(space, index, config);
+    for (size_t p = 2; p < PARAMETERS; p++)
+        slope -= 0.004 * (double)config[p] /
+                 (double)shmt_space_parameter(space, p)->count;
+    if (config[0] < 5)
+        return 10 * slope;
+    return config[1] == 4 && config[2] > 1 ? 5 * slope : 14;
+}
+
+/* How many of 200 candidates of the model, 16 in flight, are tried before one
+ * is in that region. */
+static size_t stays_on_plateau(const struct shmt_space *space,
+                               const char *name, uint64_t seed)
+{
+    enum { FLIGHT = 16, MOST = 200 };
+    struct shmt_session *session = open_session(name, space, 0, seed);
+    uint64_t flight[MOST];
+    size_t asked = 0, told = 0;
+    double best = INFINITY;
+
+    while (told < MOST && best > 6) {
+        while (asked < MOST && asked - told < FLIGHT &&
+               shmt_session_ask(session, &flight[asked]) ==
+                   SHMT_SEARCH_CANDIDATE)
+            asked++;
+        best = fmin(best, cost_of_plateau(space, flight[told]));
+        shmt_session_tell(session, flight[told],
+                          cost_of_plateau(space, flight[told]));
+        told++;
+    }
+    shmt_session_close(session);
+    return told;
+}
+
+static void a_plateau_is_left(void)
+{
+    enum { SEEDS = 16 };
+    struct shmt_space *space = make_space(5, "a % 2 == 0 or b != 4 or c < 2");
+    size_t bold = 0, timid = 0;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        bold += stays_on_plateau(space, "model", seed);
+        timid += stays_on_plateau(space, "model:margin=0", seed);
+    }
+    printf("# left after %zu, without a margin after %zu\n", bold / SEEDS,
+           timid / SEEDS);
+    CHECK(bold * 4 < timid * 3);
+    shmt_space_free(space);
+}
+
 /* The best of a few evaluations at one of two sizes, of which the other was
  * looked at before, or not. */
 static double best_beside(const struct shmt_space *space, uint64_t seed,
@@ -669,6 +726,7 @@ int main(void)
     CHECK_RUN(what_is_claimed_does_not_come_out);
     CHECK_RUN(the_default_configuration_comes_first);
     CHECK_RUN(seconds_count);
+    CHECK_RUN(a_plateau_is_left);
     CHECK_RUN(what_is_heard_counts);
     CHECK_RUN(a_value_of_one_size_is_tried);
     CHECK_RUN(strategies_find_what_random_does_not);
