@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """gpus.py BUILD --out DIR NAME=DEVICES/CORES/TIME... [--problem 'KERNEL SIZE']
-[--compare A,B] [--device N]: how much faster several GPUs tune than one.
+[--compare A,B] [--device N] [--repeats N]: how much faster several GPUs tune
+than one.
 
 Each NAME is a run of `shmtune tune` over all kernels, or over one problem, from
 nothing that is known, on DEVICES (0 or 0,1,2,3), with CORES of the processors
@@ -12,7 +13,8 @@ budget of the one:
 
 A run that is in DIR is not run again.  --compare measures the winners of both
 anew, side by side, on one GPU (--device): the quality of B is the geometric
-mean of the times of its winners over those of A's.  Then, by what the searches
+mean of the times of its winners over those of A's, of each the median over the
+repeats: a single disturbed measurement was fifteen times too long.  Then, by what the searches
 themselves measured, when each of both had the quality that the other ended
 with: what A took for what B has at its end, over the time that B took, is how
 many times B is as fast.  That of a run at a time is the geometric mean, over
@@ -136,12 +138,14 @@ def reached(bests, known, aim):
 
 
 def compare(options, runs):
-    ratios = {}
-    with tempfile.TemporaryDirectory() as scratch:
-        for kernel in sorted(os.listdir(runs[0].folder)):
-            for size, ratio in compare_kernel(options, kernel, runs,
-                                              scratch).items():
-                ratios[kernel, size] = ratio
+    found = {}
+    for _ in range(options.repeats):
+        with tempfile.TemporaryDirectory() as scratch:
+            for kernel in sorted(os.listdir(runs[0].folder)):
+                for size, ratio in compare_kernel(options, kernel, runs,
+                                                  scratch).items():
+                    found.setdefault((kernel, size), []).append(ratio)
+    ratios = {one: statistics.median(many) for one, many in found.items()}
     names = [run.name for run in runs]
     worst = sorted(ratios.items(), key=lambda one: -one[1])[:5]
     for (kernel, size), ratio in worst:
@@ -175,6 +179,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--problem")
     parser.add_argument("--compare", default="")
+    parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--device", default="0")
     options = parser.parse_intermixed_args()
     os.makedirs(options.out, exist_ok=True)
