@@ -380,8 +380,10 @@ def shares(rows, cut):
 
 
 def cut_of(rows):
-    """Seconds; some kernels' runs may have ended earlier than others'."""
-    return min(float(row["cut_s"]) for row in rows)
+    """Seconds until which it is known of all runs whether they had come
+    there."""
+    return min([float(row["cut_s"]) for row in rows if not row["seconds"]]
+               or [max(float(row["cut_s"]) for row in rows)])
 
 
 def median_of(rows):
@@ -440,9 +442,11 @@ def league(page):
         several seeds. Kernel Tuner has its best strategy and its fastest
         backend, and what makes inputs and expected results is not counted.
         At the end one run of shmtune measures and verifies all that was once
-        the fastest of a run: by that clock a result is near, or wrong. Three
-        kernels are planted, which are wrong for some configurations, and are
-        not in the medians and the plot.""" % (
+        the fastest of a run: by that clock a result is near, or wrong. Of ours
+        those take part that Kernel Tuner can take, which is one launch without
+        setup, at the sizes of their recordings. Three kernels are planted,
+        which are wrong for some configurations, and are not in the medians and
+        the plot.""" % (
             medians["shmtune"],
             sum(row["tuner"] == "shmtune" for row in plain),
             medians["kernel-tuner"],
