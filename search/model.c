@@ -45,7 +45,7 @@ static const struct shmt_strategy_option options[] = {
      "count"},
     {"margin", 0.05, 0, 1,
      "part of the best that an improvement has to exceed at first, and less "
-     "and less until 100 candidates are known"},
+     "and less until 100 candidates are known, or half of a known budget"},
     {"guided", 6, 0, 1000,
      "where other runs are known, candidates that come from them alone; then "
      "every second one does"},
@@ -256,8 +256,10 @@ static bool can_predict(const struct state *state)
  * region. */
 static double margin_of(const struct state *state)
 {
-    const double known = (double)(state->asked +
-                                  shmt_predictor_heard(state->predictor));
+    const size_t own = state->observations.count > state->asked
+                           ? state->observations.count : state->asked;
+    const double known =
+        (double)(own + shmt_predictor_heard(state->predictor));
     const double most = fmin(BOLD, (double)state->view->budget / 2);
 
     return state->view->options[MARGIN] * fmax(0, 1 - known / most);

@@ -416,8 +416,8 @@ struct shmtune_choice {
  * problem, and on this device each launch is within the limits, opt-in shared
  * memory included, and at least one block of it fits a multiprocessor.
  *
- * Takes well under 100 ns when the match is exact, about 100 at most when it is
- * learnt, a few microseconds otherwise; allocates nothing, makes no system
+ * Takes well under 100 ns when the match is exact, about 100 when it is learnt,
+ * a few microseconds otherwise; allocates nothing, makes no system
  * call, takes no lock.  ($SHMTUNE_LOG: but for the first of a problem.)
  *
  * SHMTUNE_INVALID_ARGUMENT: a NULL, a wrong `size`, a problem outside of the

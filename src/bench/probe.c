@@ -29,7 +29,7 @@ unsigned shmt_probe_elements(const struct shmt_kernel *kernel)
     return elements;
 }
 
-static char *join_source(unsigned elements)
+char *shmt_probe_source(unsigned elements)
 {
     static const char *const names[] = {
 #define ELEMENT_NAME(name, ...) #name,
@@ -55,7 +55,7 @@ shmt_probe_image(const struct shmt_probe_options *options,
                  struct shmt_image **out, struct shmt_error *err)
 {
     char arch[16];
-    char *source = join_source(options->elements);
+    char *source = shmt_probe_source(options->elements);
     const struct shmt_image_text text = {
         .name = "shmtune-probe.cu", .source = source, .arch = arch,
         .nvrtc_version = options->nvrtc != NULL ? options->nvrtc->version

@@ -51,6 +51,8 @@ struct shmt_probe_options {
 };
 /* Those of the arrays of a kernel. */
 unsigned shmt_probe_elements(const struct shmt_kernel *kernel);
+/* The text of the kernels, which the caller frees; NULL: there is no memory. */
+char *shmt_probe_source(unsigned elements);
 /* The binary of the kernels, for `device`; no driver is needed. */
 enum shmtune_status
 shmt_probe_image(const struct shmt_probe_options *options,

@@ -388,6 +388,7 @@ extern "C" __global__ void shmt_compare(const void *a, const void *b,
               "rule, out); break;")
 SHMT_ELEMENT_LIST(COMPARE)
 #undef COMPARE
+"default: atomicAdd(&out->mismatches, 1ull);\n"
 "}\n}\n";
 
 static const char worsts[] = TEXT(

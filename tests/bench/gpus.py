@@ -14,11 +14,12 @@ budget of the one:
 A run that is in DIR is not run again.  --compare measures the winners of both
 anew, side by side, on one GPU (--device): the quality of B is the geometric
 mean of the times of its winners over those of A's, of each the median over the
-repeats: a single disturbed measurement was fifteen times too long.  Then, by what the searches
-themselves measured, when each of both had the quality that the other ended
-with: what A took for what B has at its end, over the time that B took, is how
-many times B is as fast.  That of a run at a time is the geometric mean, over
-the problems, of the best that was found until then over the best of both."""
+repeats: a single disturbed measurement was fifteen times too long.  Then, by
+what the searches themselves measured, when each of both had the quality that
+the other ended with: what A took for what B has at its end, over the time that
+B took, is how many times B is as fast.  That of a run at a time is the
+geometric mean, over the problems, of the best that was found until then over
+the best of both."""
 import argparse
 import glob
 import json

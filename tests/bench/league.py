@@ -121,7 +121,8 @@ def run_shmtune(options, kernel, seed, budget, device, raw):
     found = leaders([(before + r["at"], r["config"], r["time_us"])
                      for r in records_of(journal)])
     shutil.rmtree(out)
-    return {"took_s": took, "tried": one["tried"], "winner": one["config"],
+    return {"took_s": took, "size": kernel.size_option(),
+            "tried": one["tried"], "winner": one["config"],
             "leaders": found}
 
 
@@ -204,10 +205,12 @@ def run_kernel_tuner(options, kernel, seed, device, raw):
     if os.path.exists(ready):
         os.remove(ready)
     return {"took_s": took - prepared, "prepared_s": prepared, "cut_s": cut,
+            "size": kernel.size_option(),
             "tried": len(entries), "leaders": found,
             **({"winner": found[-1]["config"]} if found else {}),
-            **({"ended" if entries else "failed": errors.strip()[-500:]}
-               if child.returncode > 0 else {})}
+            **({"ended" if entries else "failed":
+                errors.strip()[-500:] or f"exit status {child.returncode}"}
+               if child.returncode not in (0, -signal.SIGKILL) else {})}
 
 
 def go_on_after_failures():
@@ -297,6 +300,20 @@ def jobs_of(options, kernels):
                 path = path_of(options, tuner, kernel.name, seed)
                 if tuner in options.tuners:
                     yield most, path, make(kernel, seed, path)
+
+
+def refuse_other_sizes(options, kernels):
+    """What is kept has the names of kernels alone."""
+    if len({kernel.name for kernel in kernels}) < len(kernels):
+        sys.exit("two specs have the same name: give each an --out of its own")
+    for kernel in kernels:
+        for path in glob.glob(os.path.join(options.out, "runs",
+                                           f"*-{kernel.name}-*.json")):
+            kept = None if path.endswith(".cache.json") \
+                else load(path).get("size")
+            if kept not in (None, kernel.size_option()):
+                sys.exit(f"{path} is of {kept}, not of "
+                         f"{kernel.size_option()}: choose another --out")
 
 
 def has_run(path):
@@ -557,6 +574,7 @@ def main():
     planted = sorted(glob.glob(os.path.join(HERE, "planted", "*.yaml")))
     kernels = [Kernel(path) for path in options.specs +
                ([] if options.no_planted else planted)]
+    refuse_other_sizes(options, kernels)
     left = run_all(options, kernels, until - JUDGE_S)
     rows = judge_all(options, kernels, until)
     if rows:

@@ -127,6 +127,13 @@ key = [beside.exactly({"TILE": k}) for k in (3, 4)]
 tell("near", league.row_of(run, dict(zip(key, (1.04, 1.0))), 1.0)["seconds"])
 row = league.row_of(run, dict(zip(key, (1.06, None))), 1.0)
 tell("wrong", [row["seconds"], row["wrong"], row["loss"]])
+league.refuse_other_sizes(options, [kernel])
+for kernels in [kernel, kernel], [kernel]:
+    kernel.size_option = lambda: "n=2"
+    try:
+        league.refuse_other_sizes(options, kernels)
+    except SystemExit as error:
+        tell("refused", str(error))
 END
 python3 -B test.py "$source" >"$folder/out" 2>"$folder/err"
 status=$?
@@ -140,6 +147,9 @@ check "one that tried nothing is no row" all \
     'out_has "^failed ..no module., 0.$"' 'out_has "^counts_not 0$"'
 check "one that hangs is killed after its kernel's own cut" all \
     'out_has "^killed true$"' 'out_has "^cut -18.0$"'
+check "a run of another size is refused, and so is a second kernel of a name" all \
+    'out_has "^refused .two specs have the same name"' \
+    'out_has "^refused .*kernel-tuner-toy-1.json is of n=1, not of n=2: "'
 check "inputs are made once" out_has '^data "data"$'
 check "devices share the processors" all \
     'out_has "^shares {.0.: .1, 2., .1.: .3, 5, 8.}$"' \
@@ -255,7 +265,7 @@ status=$?
 check "the page has the league, where it was run" all 'exits 0' \
     'out_has "^## The live league"' \
     'out_has "^| one | ours | 3.0 | 60.0 | 20.0 | 1.0 % | 20.0 % | 0 of 2 | 0 of 2 |$"' \
-    'out_has "^| race | planted | 1.0 | > 120 | > 120.0 | 0.0 % |  | 0 of 1 | 1 of 1 |$"' \
+    'out_has "^| race | planted | 1.0 | not reached |  | 0.0 % |  | 0 of 1 | 1 of 1 |$"' \
     'out_has "plots/performance/league.svg"' 'out_has "Kernel Tuner</text>"'
 rm page/league.csv
 python3 -B page.py "$source" >"$folder/out" 2>"$folder/err"

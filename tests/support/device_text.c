@@ -23,15 +23,13 @@ static void need(bool fine, const char *what)
 
 static void write_text(const char *path)
 {
-    struct shmt_text all = {0};
+    char *const text = shmt_probe_source((1U << SHMT_ELEMENT_COUNT) - 1);
     FILE *file = fopen(path, "w");
 
-    for (size_t k = 0; shmt_bench_source[k] != NULL; k++)
-        shmt_text_add(&all, shmt_bench_source[k]);
-    need(!all.failed && file != NULL, path);
-    fputs(all.data, file);
+    need(text != NULL && file != NULL, path);
+    fputs(text, file);
     need(fclose(file) == 0, path);
-    shmt_text_free(&all);
+    free(text);
 }
 
 static void *find(void *library, const char *name)

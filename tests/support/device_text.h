@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * device_text: the text of bench/source.c, which NVRTC gets, compiled for the
+ * device_text: the text of bench/source.c as NVRTC gets it, compiled for the
  * host beside device_shim.h, and its kernels launched thread by thread.
  */
 #ifndef SHMT_TESTS_DEVICE_TEXT_H
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "bench/source.h"
+#include "bench/probe.h"
 #include "data/data.h"
 
 typedef unsigned char u8;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""beside.py BUILD SPEC... [--budget 60] [--strategy NAME] [--device N]:
+"""beside.py BUILD SPEC[:SIZE]... [--budget 60] [--strategy NAME] [--device N]:
 Kernel Tuner beside shmtune, on a kernel that somebody else wrote.
 
 Both get the same source, parameters, constraints, inputs, verification and
@@ -13,6 +13,7 @@ import argparse
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,8 @@ class Kernel:
     Kernel Tuner takes it."""
 
     def __init__(self, words):
-        path, _, size = words.partition(":")
+        path, size = re.fullmatch(r"(.*?)(?::(\w+=\d+(?:,\w+=\d+)*))?",
+                                  words).groups()
         with open(path) as file:
             self.spec = yaml.safe_load(file)
         self.path, self.folder = path, os.path.dirname(os.path.abspath(path))
@@ -41,7 +43,8 @@ class Kernel:
         self.size = {k: d["default"] for k, d in dimensions.items()}
         self.size.update(self.spec.get("sizes", [{}])[0])
         self.size.update((k, int(v)) for k, v in
-                         (one.split("=") for one in size.split(",") if one))
+                         (one.split("=") for one in (size or "").split(",")
+                          if one))
         self.words = words_of(self.spec)
         self.parameters = {
             k: list(range(len(p["values"]))) if k in self.words
@@ -206,8 +209,8 @@ def tune_with_kernel_tuner(kernel, held, right, **settings):
         parameters.update((k, [1]) for k in block if k not in parameters)
     else:               # Kernel Tuner's blocks are parameters: these are not
         block = None
-        kernel_tuner.util.get_thread_block_dimensions = \
-            lambda c, names=None: kernel.geometry(kernel.launch, "block", c)
+    kernel_tuner.util.get_thread_block_dimensions = \
+        lambda c, names=None: kernel.geometry(kernel.launch, "block", c)
     symbols = symbols_of(kernel, held)
     shared = {}
     if "shared_dynamic" in kernel.launch:
@@ -290,9 +293,9 @@ def main():
         kernel = Kernel(path)
         with tempfile.TemporaryDirectory() as folder:
             data, size = os.path.join(folder, "data"), kernel.size_option()
-            ours = tune(options, path, size, os.path.join(folder, "ours"),
+            ours = tune(options, kernel.path, size, os.path.join(folder, "ours"),
                         "--budget", f"{options.budget}s")
-            shmtune(options, "data", path, "-o", data, "--size", size)
+            shmtune(options, "data", kernel.path, "-o", data, "--size", size)
             theirs, tried, right = by_kernel_tuner(options, kernel, data)
             default, best, other = time_together(
                 options, kernel,

@@ -109,6 +109,16 @@ static bool reals_pass(enum shmt_element element, double found,
 #define REAL_PASSES(element, found, ...)                                     \
     reals_pass(element, found, (const double[3]){__VA_ARGS__})
 
+/* Nothing knows such a type, so nothing is right. */
+static void a_type_that_is_not_there_is_no_match(void)
+{
+    static struct elements a, b;
+    const void *const pair[2] = {a.bytes, b.bytes};
+    const struct shmt_probe_rule how = {.element = SHMT_ELEMENT_COUNT};
+
+    CHECK(device_text_compare(&how, &grids[0], pair, COUNT).mismatches > 0);
+}
+
 static void nan_and_infinity(void)
 {
     for (int e = 0; e < SHMT_ELEMENT_COUNT; e++) {
@@ -483,6 +493,7 @@ int main(void)
         return EXIT_SUCCESS;
     device_text_compile();
     CHECK_RUN(one_wrong_element_is_found);
+    CHECK_RUN(a_type_that_is_not_there_is_no_match);
     CHECK_RUN(nan_and_infinity);
     CHECK_RUN(tolerances_of_reals_are_exact);
     CHECK_RUN(small_reals_are_the_same_on_the_device);

@@ -289,6 +289,58 @@ static void a_choice_is_what_the_record_says(void)
     CHECK(looked > DISPATCHES * PROBLEMS / 2);
 }
 
+/* One comparison of such a number, with a leaf on either side. */
+static void make_comparison(const struct shmt_dispatch_feature *feature,
+                            int64_t least, int64_t most)
+{
+    struct shmt_dispatch *const out = &made.dispatch;
+
+    draw_dispatch(2);               /* without estimates */
+    for (size_t d = 0; d < DIMENSIONS; d++) {
+        out->least[d] = 1;
+        out->most[d] = most;
+    }
+    made.features[0] = *feature;
+    out->feature_count = 1;
+    out->node_count = 3;
+    out->rank_count = 2;
+    made.nodes[0] = (struct shmt_dispatch_node){.below = least, .other = 2};
+    for (size_t k = 0; k < 2; k++) {
+        made.ranks[k] = (uint16_t)k;
+        made.nodes[1 + k] = (struct shmt_dispatch_node){
+            .feature = SHMT_DISPATCH_LEAF, .other = 1, .rank = (uint16_t)k};
+    }
+}
+
+/* Where a product with the upper half of an inverse is not the quotient any
+ * more, and where `below` times the divisor is no number. */
+static void what_is_not_proven_is_computed(void)
+{
+    enum { WIDE, ROWS, DEEP, COLS };
+    static const struct {
+        struct shmt_dispatch_feature feature;
+        int64_t below, most, problem[DIMENSIONS];
+    } cases[] = {
+        {{.of = {[ROWS] = 1500000001}, .modulo = 2}, 1, INT64_C(1) << 40,
+         {1, INT64_C(1099500000734), 1, 1, 1}},
+        {{.of = {[ROWS] = 1, [COLS] = 1}, .per = {[DEEP] = 1}}, INT64_MAX,
+         INT64_C(1) << 31, {1, INT64_C(1) << 31, 4, INT64_C(1) << 31, 1}},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct shmtune *library = NULL;
+
+        make_comparison(&cases[k].feature, cases[k].below, cases[k].most);
+        write_tuning();
+        CHECK_INT(shmtune_open(root, &library, NULL), SHMTUNE_OK);
+        CHECK_INT((long)shmtune_note_count(library), 0);
+        CHECK_INT((long)chosen_block(shmtune_kernel_find(library, "toy"),
+                                     cases[k].problem),
+                  (long)best_block(cases[k].problem));
+        shmtune_close(library);
+    }
+}
+
 int main(void)
 {
     root = fixture_begin();
@@ -305,6 +357,7 @@ int main(void)
     fixture_edit("kernels/toy.yaml", "max(cols, 32)", "1024");
     fixture_edit("kernels/toy.yaml", "\"ceildiv(rows * cols, BLOCK)\"", "1");
     CHECK_RUN(a_choice_is_what_the_record_says);
+    CHECK_RUN(what_is_not_proven_is_computed);
     fixture_end();
     return CHECK_END();
 }
