@@ -325,6 +325,34 @@ static void each_size_is_decided_as_by_the_constraint(void)
     CHECK(looked > 10000);
 }
 
+/* Few values of both: each pair is a case of its own. */
+static void each_case_of_two_sizes_is_decided(void)
+{
+    static const char plain[] = "BLOCK <= max(cols, 32)\n";
+    static const char both[] =
+        "BLOCK <= max(cols, 32)"
+        " and (BLOCK < 1024 or (3 * rows + cols) % 5 < 3)\n";
+    long wrong = 0;
+
+    fixture_edit("kernels/toy.yaml", plain, both);
+    open_with("dispatch:\n  range: {rows: [5, 12], cols: [1024, 1031]}\n"
+              "  configurations:\n"
+              "  - {BLOCK: 1024, SHARED_KIB: 0, MEMORY: dynamic}\n"
+              "  - {BLOCK: 128}\n"
+              "  features: []\n  tree:\n  - {take: [0, 1]}\n...\n");
+    fixture_edit("kernels/toy.yaml", both, plain);
+    CHECK_INT((long)shmtune_note_count(library), 0);
+    for (int64_t rows = 5; rows <= 12; rows++)
+        for (int64_t cols = 1024; cols <= 1031; cols++) {
+            enum shmtune_match match;
+            const int64_t block = (int64_t)block_at(rows, cols, &match);
+
+            wrong += match != SHMTUNE_LEARNT ||
+                     block != ((3 * rows + cols) % 5 < 3 ? 1024 : 128);
+        }
+    CHECK_INT(wrong, 0);
+}
+
 static void what_does_not_fit_the_kernel_is_left_out(void)
 {
     enum shmtune_match match;
@@ -399,6 +427,7 @@ int main(void)
     CHECK_RUN(another_device_has_not_learnt_it);
     CHECK_RUN(what_cannot_be_proven_is_checked);
     CHECK_RUN(each_size_is_decided_as_by_the_constraint);
+    CHECK_RUN(each_case_of_two_sizes_is_decided);
     CHECK_RUN(what_does_not_fit_the_kernel_is_left_out);
     CHECK_RUN(nothing_is_allocated);
     CHECK_RUN(memory_runs_out);
