@@ -31,17 +31,12 @@ unsigned shmt_probe_elements(const struct shmt_kernel *kernel)
 
 char *shmt_probe_source(unsigned elements)
 {
-    static const char *const names[] = {
-#define ELEMENT_NAME(name, ...) #name,
-        SHMT_ELEMENT_LIST(ELEMENT_NAME)
-#undef ELEMENT_NAME
-    };
     struct shmt_text text = {0};
 
-    shmt_text_add(&text, "#define SHMT_SOME\n");
-    for (size_t k = 0; k < SHMT_ELEMENT_COUNT; k++)
+    for (int k = 0; k < SHMT_ELEMENT_COUNT; k++)
         if ((elements >> k & 1) != 0)
-            shmt_text_addf(&text, "#define SHMT_SOME_%s\n", names[k]);
+            shmt_text_addf(&text, "#define SHMT_HAS_%s\n",
+                           shmt_element_word((enum shmt_element)k));
     for (size_t k = 0; shmt_bench_source[k] != NULL; k++)
         shmt_text_add(&text, shmt_bench_source[k]);
     if (!text.failed)

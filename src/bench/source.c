@@ -18,9 +18,7 @@
  * compiler most of its time for nothing. */
 #define TEXT(...) #__VA_ARGS__ "\n"
 #define TEXT_OF(...) TEXT(__VA_ARGS__)
-#define IF_WANTED(name, text)                                                \
-    "\n#if !defined SHMT_SOME || defined SHMT_SOME_" #name "\n" text         \
-    "\n#endif\n"
+#define IF_WANTED(word, text) "\n#ifdef SHMT_HAS_" word "\n" text "\n#endif\n"
 
 static const char types[] =
 "enum element {"
@@ -170,7 +168,7 @@ extern "C" __global__ void shmt_fill(void *data, u64 count, shmt_pattern p)
     switch (p.element) {
 )
 #define FILL(name, word, type, device, ...)                                  \
-    IF_WANTED(name,                                                          \
+    IF_WANTED(#word,                                                         \
               "case " #name ": fill_all((" #device " *)data, count, p); "    \
               "break;")
 SHMT_ELEMENT_LIST(FILL)
@@ -382,7 +380,7 @@ extern "C" __global__ void shmt_compare(const void *a, const void *b,
     switch (rule.element) {
 )
 #define COMPARE(name, word, type, device, ...)                               \
-    IF_WANTED(name,                                                          \
+    IF_WANTED(#word,                                                         \
               "case " #name ": compare_all((const " #device " *)a, "         \
               "(const " #device " *)b, (const " #device " *)kept, count, "   \
               "rule, out); break;")
@@ -399,7 +397,7 @@ extern "C" __global__ void shmt_worst(const void *a, const void *b,
     switch (rule.element) {
 )
 #define WORST(name, word, type, device, ...)                                 \
-    IF_WANTED(name,                                                          \
+    IF_WANTED(#word,                                                         \
               "case " #name ": find_worst((const " #device " *)a, "          \
               "(const " #device " *)b, count, rule, out); break;")
 SHMT_ELEMENT_LIST(WORST)

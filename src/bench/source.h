@@ -54,9 +54,8 @@ struct shmt_probe_finding {
     };
 SHMT_PROBE_RULE_STRUCT
 
-/* The whole is these parts, one behind the other; NULL ends them.  They are for
- * all types of elements; behind a line "#define SHMT_SOME", for those whose
- * "#define SHMT_SOME_F32" stands there as well. */
+/* The whole is these parts, one behind the other; NULL ends them.  It is for
+ * the types of elements whose "#define SHMT_HAS_f32" stands before it. */
 extern const char *const shmt_bench_source[];
 
 #endif

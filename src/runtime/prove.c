@@ -46,8 +46,7 @@ struct making {
 
 static void *take(struct making *making, size_t count, size_t size)
 {
-    making->room -= count * size < making->room ? count * size : making->room;
-    return shmt_arena_alloc(making->arena, count + 1, size);
+    return shmt_runtime_take(making->arena, &making->room, count, size);
 }
 
 static int64_t least_of(int64_t a, int64_t b)

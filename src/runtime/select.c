@@ -43,6 +43,9 @@ static void fill(const struct shmt_runtime_request *request,
     const size_t first = offsetof(struct shmtune_choice, match);
     const size_t last = offsetof(struct shmtune_choice, tuned_problem);
 
+    _Static_assert(offsetof(struct shmtune_choice, default_us) +
+                           sizeof out->default_us == sizeof *out,
+                   "every member is set here");
     /* Here are a hole and sizes that may not be used.  To clear all of the
      * struct takes longer than all else that is done here. */
     memset((char *)out + first, 0, last - first);

@@ -26,12 +26,18 @@ struct growing {
     int64_t most[SHMT_RUNTIME_NUMBERS];    /* what each is at most */
 };
 
-static void *take(struct growing *growing, size_t count, size_t size)
+void *shmt_runtime_take(struct shmt_arena *arena, size_t *room, size_t count,
+                        size_t size)
 {
     const size_t bytes = count * size;
 
-    *growing->room -= bytes < *growing->room ? bytes : *growing->room;
-    return shmt_arena_alloc(growing->arena, count + 1, size);
+    *room -= bytes < *room ? bytes : *room;
+    return shmt_arena_alloc(arena, count + 1, size);
+}
+
+static void *take(struct growing *growing, size_t count, size_t size)
+{
+    return shmt_runtime_take(growing->arena, growing->room, count, size);
 }
 
 static void *copy(struct growing *growing, const void *from, size_t count,

@@ -226,7 +226,8 @@ def tuning(page):
         ["all 118 built-in problems on four GPUs with 64 processors, a minute "
          "(`--total`)", "{gpus_s} s, where one of them with 16 processors, "
          "while the other three tuned, too, had {gpus_one_total_s} s "
-         "({gpus_ratio} times): the winners of the one are {gpus_behind} % faster "
+         "({gpus_ratio} times): the winners of the one are {gpus_behind} % "
+         "faster "
          "({gpus_behind_before} % in the run before); by the times that the "
          "searches saw, of which one that tries more has luckier ones, it was "
          "as far after {gpus_one_s} s ({gpus_search_ratio} times)"],
@@ -444,8 +445,8 @@ def league(page):
         for name in TUNERS}
     page.say("""From the command to a verified result within 5 %% of the best
         known, by the wall clock: median %s s of shmtune's %d runs, %s s of
-        Kernel Tuner 1.5.0's %d, which end after %s s at the latest. Each tunes from nothing,
-        several seeds. Kernel Tuner has its best strategy and its fastest
+        Kernel Tuner 1.5.0's %d, which end after %s s at the latest. Each tunes
+        from nothing, several seeds. Kernel Tuner has its best strategy and its fastest
         backend, and what makes inputs and expected results is not counted.
         At the end one run of shmtune measures and verifies all that was once
         the fastest of a run: by that clock a result is near, or wrong. Of ours
