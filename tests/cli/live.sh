@@ -23,10 +23,12 @@ while kill -0 "$pid" 2>/dev/null; do
         new=$(cksum <look.html)
         if [ "$new" != "$old" ] && [ "$(tail -n 1 look.html)" = "</html>" ]; then
             seen=$((seen + 1))
-            has look.html 'http-equiv="refresh" content="2"' &&
-                has look.html "The run goes on" &&
-                refreshed=$((refreshed + 1))
-            has look.html 'The search over time' && cp look.html middle.html
+            if has look.html "The run goes on"; then
+                has look.html 'http-equiv="refresh" content="2"' &&
+                    refreshed=$((refreshed + 1))
+                has look.html 'The search over time' &&
+                    cp look.html middle.html
+            fi
         fi
         old=$new
     fi
