@@ -438,9 +438,8 @@ static enum shmtune_status learn(struct work *work, struct shmt_error *err)
     for (size_t k = 0; k < work->table.size_count; k++)
         work->table.sizes[k].nearest = (uint16_t)choose(
             work, work->table.sizes[k].problem, NULL);
-    status = shmt_learn_dispatch(&work->table,
-                                 (uint64_t)work->job->options.seed,
-                                 work->tuning->arena, &learnt, &outcome, err);
+    status = shmt_learn_dispatch(&work->run, work->tuning->arena, &learnt,
+                                 &outcome, err);
     if (status == SHMTUNE_OK && learnt == NULL)
         return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION, "%s: %zu sizes "
                               "are too few to learn from, expected %d or "

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * forest: what each configuration loses, or what its estimate leaves of that,
- * at sizes that were not measured: the mean over many trees whose comparisons
- * are drawn at random, of each node the best of a few (extremely randomised
- * trees, after Geurts, Ernst and Wehenkel).  A tree is not kept: the sizes that
- * are asked for go down with those that it is grown on.  Called by learn.c.
+ * at sizes where it was not measured: for each the mean over many trees whose
+ * comparisons are drawn at random, of each node the best of a few (extremely
+ * randomised trees, after Geurts, Ernst and Wehenkel), which are grown on the
+ * sizes where it was.  A tree is not kept: the sizes that are asked for go down
+ * with those that it is grown on.  Called by learn.c.
  */
 #include "learn/forest.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 
 enum {
-    TREES = 60,
+    LEAST = 2,                   /* sizes of a leaf */
     DRAWN = 8, DRAWN_OF = 3      /* comparisons of a node: these, and one of so
                                     many of the features */
 };
@@ -20,10 +21,9 @@ enum {
 struct growing {
     const struct shmt_learn_field *field;
     struct shmt_random random;
-    size_t *known, *asked;
-    size_t first;                /* of those asked, whose row of out is 0 */
+    size_t config;
+    size_t trees;
     double *out;
-    double *total, *left;        /* [configs] */
 };
 
 struct comparison {
@@ -32,32 +32,40 @@ struct comparison {
     double gain;
 };
 
-static const int64_t *values_of(const struct shmt_learn_field *field,
-                                size_t feature)
+/* A feature of the problem, or, after them, of the configuration. */
+static const int64_t *values_of(const struct growing *growing, size_t feature)
 {
+    const struct shmt_learn_field *const field = growing->field;
+
+    if (feature >= field->feature_count)
+        feature += growing->config * SHMT_LEARN_OWN;
     return field->values + feature * field->count;
 }
 
-static void sum_up(const struct shmt_learn_field *field, const size_t *sizes,
-                   size_t count, double *sums)
+static double rest_of(const struct growing *growing, size_t size)
 {
-    for (size_t c = 0; c < field->configs; c++)
-        sums[c] = 0;
+    return growing->field->rest[size * growing->field->configs +
+                                growing->config];
+}
+
+static double sum_of(const struct growing *growing, const size_t *sizes,
+                     size_t count)
+{
+    double sum = 0;
+
     for (size_t k = 0; k < count; k++)
-        for (size_t c = 0; c < field->configs; c++)
-            sums[c] += field->rest[sizes[k] * field->configs + c];
+        sum += rest_of(growing, sizes[k]);
+    return sum;
 }
 
 static void put_mean(struct growing *growing, const size_t *known,
                      size_t count, const size_t *asked, size_t asked_count)
 {
-    const size_t configs = growing->field->configs;
+    const double mean = sum_of(growing, known, count) / (double)count;
 
-    sum_up(growing->field, known, count, growing->total);
     for (size_t k = 0; k < asked_count; k++)
-        for (size_t c = 0; c < configs; c++)
-            growing->out[(asked[k] - growing->first) * configs + c] +=
-                growing->total[c] / (double)count / TREES;
+        growing->out[asked[k] * growing->field->configs + growing->config] +=
+            mean / (double)growing->trees;
 }
 
 /* Draws a number between the least and the greatest value of the feature, by
@@ -65,7 +73,7 @@ static void put_mean(struct growing *growing, const size_t *known,
 static bool draw_below(struct growing *growing, size_t feature,
                        const size_t *known, size_t count, int64_t *below)
 {
-    const int64_t *const values = values_of(growing->field, feature);
+    const int64_t *const values = values_of(growing, feature);
     const double place = shmt_random_unit(&growing->random);
     int64_t low = INT64_MAX, high = 0;
 
@@ -84,31 +92,26 @@ static bool draw_below(struct growing *growing, size_t feature,
 }
 
 /* How much less the squares are around the means of both sides than around
- * the mean of all, but for what all comparisons share. */
-static double gain_of(struct growing *growing, size_t feature, int64_t below,
-                      const size_t *known, size_t count)
+ * the mean of all, but for what all comparisons share; -1: a side has too
+ * few. */
+static double gain_of(const struct growing *growing,
+                      const struct comparison *one, const size_t *known,
+                      size_t count, double total)
 {
-    const struct shmt_learn_field *const field = growing->field;
-    const int64_t *const values = values_of(field, feature);
-    double left = 0, right = 0;
+    const int64_t *const values = values_of(growing, one->feature);
+    double left = 0;
     size_t n = 0;
 
-    for (size_t c = 0; c < field->configs; c++)
-        growing->left[c] = 0;
     for (size_t k = 0; k < count; k++) {
-        if (values[known[k]] >= below)
+        if (values[known[k]] >= one->below)
             continue;
         n++;
-        for (size_t c = 0; c < field->configs; c++)
-            growing->left[c] += field->rest[known[k] * field->configs + c];
+        left += rest_of(growing, known[k]);
     }
-    for (size_t c = 0; c < field->configs; c++) {
-        const double other = growing->total[c] - growing->left[c];
-
-        left += growing->left[c] * growing->left[c];
-        right += other * other;
-    }
-    return left / (double)n + right / (double)(count - n);
+    if (n < LEAST || count - n < LEAST)
+        return -1;
+    return left * left / (double)n +
+           (total - left) * (total - left) / (double)(count - n);
 }
 
 /* Moves the sizes that are below to the front; returns how many they are. */
@@ -131,22 +134,21 @@ static size_t part(const int64_t *values, int64_t below, size_t *sizes,
 static void grow(struct growing *growing, size_t *known, size_t count,
                  size_t *asked, size_t asked_count)
 {
-    const struct shmt_learn_field *const field = growing->field;
-    const size_t features = field->feature_count + field->own_count;
+    const size_t features = growing->field->feature_count + SHMT_LEARN_OWN;
     const size_t drawn = DRAWN + features / DRAWN_OF;
+    const double total = sum_of(growing, known, count);
     struct comparison best = {.gain = -1};
     size_t front, asked_front;
 
     if (asked_count == 0)
         return;
-    sum_up(field, known, count, growing->total);
-    for (size_t k = 0; count > 1 && k < drawn; k++) {
+    for (size_t k = 0; count >= 2 * LEAST && k < drawn; k++) {
         struct comparison one = {.feature = (size_t)shmt_random_below(
             &growing->random, features)};
 
         if (!draw_below(growing, one.feature, known, count, &one.below))
             continue;
-        one.gain = gain_of(growing, one.feature, one.below, known, count);
+        one.gain = gain_of(growing, &one, known, count, total);
         if (one.gain > best.gain)
             best = one;
     }
@@ -154,37 +156,48 @@ static void grow(struct growing *growing, size_t *known, size_t count,
         put_mean(growing, known, count, asked, asked_count);
         return;
     }
-    front = part(values_of(field, best.feature), best.below, known, count);
-    asked_front = part(values_of(field, best.feature), best.below, asked,
+    front = part(values_of(growing, best.feature), best.below, known, count);
+    asked_front = part(values_of(growing, best.feature), best.below, asked,
                        asked_count);
     grow(growing, known, front, asked, asked_front);
     grow(growing, known + front, count - front, asked + asked_front,
          asked_count - asked_front);
 }
 
-bool shmt_learn_forest(const struct shmt_learn_field *field,
-                       const size_t *known, size_t count, size_t first,
-                       size_t asked, uint64_t seed, double *out)
+/* The trees of one configuration, on those of the sizes where it is known. */
+static void grow_trees(struct growing *growing, const size_t *sizes,
+                       size_t count, size_t *known, size_t *asked,
+                       size_t asked_count)
 {
-    struct growing growing = {.field = field, .first = first, .out = out};
-    size_t *const sizes = calloc(count + asked + 1, sizeof *sizes);
-    double *const sums = calloc(2 * field->configs + 1, sizeof *sums);
+    const struct shmt_learn_field *const field = growing->field;
 
-    if (sizes != NULL && sums != NULL && field->feature_count > 0) {
+    for (size_t tree = 0; tree < growing->trees; tree++) {
+        size_t n = 0;
+
+        for (size_t k = 0; k < count; k++)
+            if (field->known[sizes[k] * field->configs + growing->config])
+                known[n++] = sizes[k];
+        for (size_t k = 0; k < asked_count; k++)
+            asked[k] = k;
+        if (n > 0)
+            grow(growing, known, n, asked, asked_count);
+    }
+}
+
+bool shmt_learn_forest(const struct shmt_learn_field *field,
+                       const size_t *known, size_t count, size_t asked,
+                       size_t trees, uint64_t seed, double *out)
+{
+    struct growing growing = {.field = field, .trees = trees, .out = out};
+    size_t *const sizes = calloc(count + asked + 1, sizeof *sizes);
+
+    if (sizes != NULL && field->feature_count > 0) {
         shmt_random_seed(&growing.random, seed);
-        growing.total = sums;
-        growing.left = sums + field->configs;
         for (size_t k = 0; k < asked * field->configs; k++)
             out[k] = 0;
-        for (int tree = 0; tree < TREES; tree++) {
-            for (size_t k = 0; k < count; k++)
-                sizes[k] = known[k];
-            for (size_t k = 0; k < asked; k++)
-                sizes[count + k] = first + k;
-            grow(&growing, sizes, count, sizes + count, asked);
-        }
+        for (; growing.config < field->configs; growing.config++)
+            grow_trees(&growing, known, count, sizes, sizes + count, asked);
     }
     free(sizes);
-    free(sums);
-    return sizes != NULL && sums != NULL;
+    return sizes != NULL;
 }

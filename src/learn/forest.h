@@ -22,13 +22,15 @@ struct shmt_learn_field {
     /* What comparisons are to explain: the loss, or what estimates leave of
      * it. */
     const double *rest;            /* [count][configs] */
+    const bool *known;             /* [][configs]: a forest may learn its rest;
+                                      of sizes that are measured */
     const double *behind;          /* [count][configs]: ln(estimate / least);
                                       SHMT_LEARN_NEVER: it may not run there.
                                       NULL: no estimates are used */
     size_t feature_count;
     const struct shmt_dispatch_feature *features;
-    size_t own_count;              /* numbers that a forest compares, too */
-    const int64_t *values;         /* [feature_count + own_count][count] */
+    const int64_t *values;         /* [feature_count][count], and for forests
+                                      [configs][SHMT_LEARN_OWN][count] */
 };
 
 struct shmt_learn_tree {
@@ -56,12 +58,13 @@ size_t shmt_learn_features(const struct shmt_learn_table *table,
 void shmt_learn_own(const struct shmt_learn_table *table,
                     const int64_t *problem, size_t config, int64_t *out);
 
-/* The rest that the configurations have at the sizes from `first` on, `asked`
- * of them, by the mean of random trees that are grown on the sizes `known`: out
- * is [asked][configs].  False: there is no memory. */
+/* The rest that each configuration has at the first `asked` sizes, by the mean
+ * of `trees` random trees, which are grown on those of the sizes `known` at
+ * which it is known: out is [asked][configs]; 0 where it is known nowhere.
+ * False: there is no memory. */
 bool shmt_learn_forest(const struct shmt_learn_field *field,
-                       const size_t *known, size_t count, size_t first,
-                       size_t asked, uint64_t seed, double *out);
+                       const size_t *known, size_t count, size_t asked,
+                       size_t trees, uint64_t seed, double *out);
 
 /* Grows a tree on the sizes `chosen`; their order is lost.  Each
  * comparison loses less than none by `gain`.  False: there is no

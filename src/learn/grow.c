@@ -18,7 +18,7 @@ struct growing {
     struct shmt_learn_tree *tree;
     size_t *order;               /* the sizes of a node, sorted by a value */
     double *left, *total;        /* [configs] */
-    double *behind;              /* [configs], of a leaf */
+    double *beside;              /* [configs], of a leaf */
     size_t put;                  /* leaves, with those that raise has taken
                                     out: they were tried */
 };
@@ -136,19 +136,25 @@ size_t shmt_learn_choose(const struct shmt_learn_field *field,
     return best;
 }
 
-/* What is behind of each configuration, in sum, so that a leaf ranks by all
- * that is lost there. */
-static void sum_behind(struct growing *growing, const size_t *chosen,
+/* What a leaf ranks each configuration by beside its rest, in sum: what is
+ * behind, or without estimates how much more is lost, so that those after the
+ * first are told apart, too. */
+static void sum_beside(struct growing *growing, const size_t *chosen,
                        size_t count)
 {
-    const size_t configs = growing->field->configs;
+    const struct shmt_learn_field *const field = growing->field;
+    const size_t configs = field->configs;
 
-    memset(growing->behind, 0, configs * sizeof *growing->behind);
-    for (size_t k = 0; growing->field->behind != NULL && k < count; k++)
-        for (size_t c = 0; c < configs; c++)
-            growing->behind[c] +=
-                fmin(growing->field->behind[chosen[k] * configs + c],
-                     SHMT_LEARN_FAR);
+    memset(growing->beside, 0, configs * sizeof *growing->beside);
+    for (size_t k = 0; k < count; k++)
+        for (size_t c = 0; c < configs; c++) {
+            const size_t cell = chosen[k] * configs + c;
+
+            growing->beside[c] +=
+                field->behind == NULL
+                    ? field->loss[cell] - field->rest[cell]
+                    : fmin(field->behind[cell], SHMT_LEARN_FAR);
+        }
 }
 
 /* The ranks of the next leaf; returns how many. */
@@ -156,18 +162,18 @@ static size_t rank(struct growing *growing, const double *sums,
                    const size_t *chosen, size_t size_count)
 {
     struct shmt_learn_tree *const tree = growing->tree;
-    const double *const behind = growing->behind;
+    const double *const beside = growing->beside;
     bool taken[SHMT_LEARN_CONFIGS] = {false};
     size_t count = 0;
 
-    sum_behind(growing, chosen, size_count);
+    sum_beside(growing, chosen, size_count);
     while (count < SHMT_DISPATCH_RANKS && count < growing->field->configs) {
         size_t best = SHMT_LEARN_CONFIGS;
 
         for (size_t c = 0; c < growing->field->configs; c++)
             if (!taken[c] &&
                 (best == SHMT_LEARN_CONFIGS ||
-                 sums[c] + behind[c] < sums[best] + behind[best]))
+                 sums[c] + beside[c] < sums[best] + beside[best]))
                 best = c;
         taken[best] = true;
         tree->ranks[tree->leaf_count][count] = (uint16_t)best;
@@ -382,13 +388,13 @@ bool shmt_learn_grow(const struct shmt_learn_field *field, double gain,
     out->count = out->leaf_count = 0;
     growing.order = calloc(count + 1, sizeof *growing.order);
     growing.left = calloc(field->configs + 1, sizeof *growing.left);
-    growing.behind = calloc(field->configs + 1, sizeof *growing.behind);
+    growing.beside = calloc(field->configs + 1, sizeof *growing.beside);
     done = growing.order != NULL && growing.left != NULL &&
-           growing.behind != NULL &&
+           growing.beside != NULL &&
            grow(&growing, chosen, count, 0, &loss);
     free(growing.order);
     free(growing.left);
-    free(growing.behind);
+    free(growing.beside);
     return done;
 }
 

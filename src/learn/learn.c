@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * learn: from a table of times to a dispatch.  A forest says what each
- * configuration loses at many more sizes, between those that were measured,
- * and one tree is grown on all of them: it comes near to what the forest
- * reaches (born-again trees, after Breiman and Shang).  How far it is grown is
- * chosen by cross-validation: the sizes are dealt into parts, and each part is
- * judged by a tree of a forest that knows nothing of it.  The same gives the
- * figures that decide whether the tree beats the rule of the nearest size, and
- * whether estimates (estimate.h) are worth their time: then forest and tree
- * learn what those leave, as a model tree does (after Quinlan), and a leaf
- * chooses by both.  Called by command/.
+ * learn: from a table of times to a dispatch.  A forest for each configuration
+ * says what it loses where nobody measured it: at some of the sizes, and at
+ * many more between them.  One tree is grown on all of them: it comes near to
+ * what the forests reach (born-again trees, after Breiman and Shang).  How far
+ * it is grown is chosen by cross-validation: the sizes are dealt into parts,
+ * and each part is judged by a tree of forests that know nothing of it.  The
+ * same gives the figures that decide whether the tree beats the rule of the
+ * nearest size, and whether estimates (estimate.h) are worth their time: then
+ * forests and tree learn what those leave, as a model tree does (after
+ * Quinlan), and a leaf chooses by both.  Called by command/.
  */
 #include "learn/learn.h"
 
@@ -37,10 +37,21 @@ _Static_assert((int)SHMT_LEARN_PORTFOLIO <= (int)SHMT_DISPATCH_CONFIGS,
  * is faster, and its data less. */
 static const double worth_estimates = 5e-3;
 
+/* How far behind the least comparisons tell configurations apart, where there
+ * are no estimates: what is not chosen anyway is to decide none. */
+static const double most_beside = 0.15;
+
+enum {
+    TREES = 60, TREES_JUDGING = 30,   /* of a forest, and while judging */
+    MEASURED = 4                   /* sizes between, which forests smooth, for
+                                      which a size counts that was measured */
+};
+
 /* Everything that is allocated while learning. */
 struct learning {
     const struct shmt_learn_table *table;
     uint64_t seed;
+    const volatile sig_atomic_t *stop;     /* as of a run */
     size_t count;                  /* sizes that are done */
     const struct shmt_learn_size **sizes;
     size_t configs;                /* that are looked at: those that the */
@@ -48,11 +59,13 @@ struct learning {
     double *share;                 /* [count][configs]: best / time */
     double *fair;                  /* the same, for judging */
     /* Of the sizes, and of BETWEEN others. */
-    double *loss;                  /* [][configs]; of the others as the forest
-                                      says */
+    double *loss;                  /* [][configs]; of the others as forests
+                                      say */
     /* As in the field; what is not behind is not used. */
     double *rest, *behind;
+    double *said;                  /* [][configs]: what forests say */
     bool *runs;                    /* [][configs]: may it run there? */
+    bool *measured;                /* [][configs]: was it there, and ran? */
     int64_t (*problems)[SHMT_KERNEL_DIMENSIONS];
     struct shmt_learn_estimate *estimates;   /* [configs] */
     const struct shmt_learn_size **known;    /* what they are fitted to */
@@ -103,7 +116,9 @@ static bool allocate(struct learning *learning)
     learning->loss = calloc(cells, sizeof *learning->loss);
     learning->rest = calloc(cells, sizeof *learning->rest);
     learning->behind = calloc(cells, sizeof *learning->behind);
+    learning->said = calloc(cells, sizeof *learning->said);
     learning->runs = calloc(cells, sizeof *learning->runs);
+    learning->measured = calloc(cells, sizeof *learning->measured);
     learning->problems = calloc(count, sizeof *learning->problems);
     learning->estimates =
         calloc(SHMT_LEARN_PORTFOLIO, sizeof *learning->estimates);
@@ -113,13 +128,14 @@ static bool allocate(struct learning *learning)
     learning->values = calloc(
         (SHMT_LEARN_FEATURES + SHMT_LEARN_OWN * SHMT_LEARN_PORTFOLIO) * count,
         sizeof *learning->values);
-    learning->order = calloc(count, sizeof *learning->order);
+    learning->order = calloc(MEASURED * count, sizeof *learning->order);
     learning->part = calloc(count, sizeof *learning->part);
     learning->judged = calloc(WAYS * count, sizeof *learning->judged);
     learning->tree = calloc(1, sizeof *learning->tree);
     return learning->share != NULL && learning->fair != NULL &&
            learning->loss != NULL && learning->rest != NULL &&
-           learning->behind != NULL && learning->runs != NULL &&
+           learning->behind != NULL && learning->said != NULL &&
+           learning->runs != NULL && learning->measured != NULL &&
            learning->problems != NULL && learning->estimates != NULL &&
            learning->known != NULL &&
            learning->features != NULL && learning->values != NULL &&
@@ -135,7 +151,9 @@ static void free_all(struct learning *learning)
     free(learning->loss);
     free(learning->rest);
     free(learning->behind);
+    free(learning->said);
     free(learning->runs);
+    free(learning->measured);
     free(learning->problems);
     free(learning->estimates);
     free(learning->known);
@@ -256,15 +274,15 @@ static bool prepare(struct learning *learning)
                 isnan(shmt_learn_time(&learning->sizes[k]->cells[config]))
                     ? share
                     : fair_share(table, learning->sizes[k], config);
-            learning->loss[k * learning->configs + c] =
-                shmt_learn_loss(share);
+            learning->measured[k * learning->configs + c] = isfinite(
+                shmt_learn_time(&learning->sizes[k]->cells[config]));
         }
     *field = (struct shmt_learn_field){
         .count = learning->count + BETWEEN, .configs = learning->configs,
-        .loss = learning->loss, .features = learning->features,
+        .loss = learning->loss, .known = learning->measured,
+        .rest = learning->rest, .features = learning->features,
         .values = learning->values};
     field->feature_count = shmt_learn_features(table, learning->features);
-    field->own_count = SHMT_LEARN_OWN * learning->configs;
     shmt_random_seed(&random, learning->seed);
     for (size_t k = 0; k < field->count; k++) {
         int64_t *const problem = learning->problems[k];
@@ -319,51 +337,77 @@ static bool fit_estimates(struct learning *learning, size_t n)
     return true;
 }
 
-/* What the estimates leave of the losses of the sizes that are done. */
-static void put_rest(struct learning *learning)
-{
-    for (size_t k = 0; k < learning->count * learning->configs; k++)
-        learning->rest[k] =
-            fmin(SHMT_LEARN_FAR, -log(fmax(learning->share[k], 1e-6))) -
-            fmin(learning->behind[k], SHMT_LEARN_FAR);
-}
-
-/* What is lost at those between, by what is left and the estimates. */
-static void put_loss(struct learning *learning)
-{
-    const size_t cells =
-        (learning->count + learning->between) * learning->configs;
-
-    for (size_t k = learning->count * learning->configs; k < cells; k++)
-        learning->loss[k] = learning->behind[k] >= SHMT_LEARN_NEVER
-                                ? shmt_learn_loss(0)
-                                : shmt_learn_loss(exp(
-                                      -learning->rest[k] -
-                                      fmin(learning->behind[k],
-                                           SHMT_LEARN_FAR)));
-}
-
 /* -- growing -------------------------------------------------------------- */
 
-/* What the forest of the first `n` sizes of the order says of those
- * between. */
+static double behind_of(const struct learning *learning, size_t cell)
+{
+    return learning->field.behind == NULL
+               ? 0 : fmin(learning->behind[cell], SHMT_LEARN_FAR);
+}
+
+/* What is lost at a size that is done, and what estimates leave of it. */
+static void put_known(struct learning *learning, size_t cell)
+{
+    const double share = learning->share[cell];
+
+    learning->loss[cell] = shmt_learn_loss(share);
+    learning->rest[cell] = fmin(SHMT_LEARN_FAR, -log(fmax(share, 1e-6))) -
+                           behind_of(learning, cell);
+}
+
+/* The same where forests say it.  Without estimates, what comparisons are
+ * to explain is beside the least. */
+static void put_said(struct learning *learning, size_t row)
+{
+    const size_t first = row * learning->configs;
+    const size_t end = first + learning->configs;
+    double least = INFINITY;
+
+    for (size_t cell = first; cell < end; cell++) {
+        if (!learning->measured[cell])
+            learning->rest[cell] = learning->said[cell];
+        if (learning->runs[cell])
+            least = fmin(least,
+                         learning->rest[cell] + behind_of(learning, cell));
+    }
+    for (size_t cell = first; cell < end; cell++) {
+        const double beside =
+            learning->runs[cell]
+                ? learning->rest[cell] + behind_of(learning, cell) - least
+                : INFINITY;
+
+        if (!learning->measured[cell])
+            learning->loss[cell] = shmt_learn_loss(exp(-beside));
+        if (learning->field.behind == NULL)
+            learning->rest[cell] = fmin(beside, most_beside);
+    }
+}
+
+static bool is_stopped(const struct learning *learning)
+{
+    return learning->stop != NULL && *learning->stop != 0;
+}
+
+/* What the forests of the first `n` sizes of the order say where nobody
+ * measured, of them and of those between.  False, as of all that call it: there
+ * is no memory, or it is to stop. */
 static bool ask_forest(struct learning *learning, bool estimated, size_t n)
 {
     struct shmt_learn_field *const field = &learning->field;
-    const size_t first = learning->count * learning->configs;
-    double *const rest = estimated ? learning->rest : learning->loss;
+    const size_t rows = learning->count + learning->between;
 
-    if (estimated && !fit_estimates(learning, n))
+    if (is_stopped(learning) || (estimated && !fit_estimates(learning, n)))
         return false;
-    if (estimated)
-        put_rest(learning);
-    field->rest = rest;
     field->behind = estimated ? learning->behind : NULL;
-    if (!shmt_learn_forest(field, learning->order, n, learning->count,
-                           learning->between, learning->seed, rest + first))
+    for (size_t cell = 0; cell < learning->count * learning->configs; cell++)
+        put_known(learning, cell);
+    if (!shmt_learn_forest(field, learning->order, n, rows,
+                           learning->between == BETWEEN ? TREES
+                                                        : TREES_JUDGING,
+                           learning->seed, learning->said))
         return false;
-    if (estimated)
-        put_loss(learning);
+    for (size_t row = 0; row < rows; row++)
+        put_said(learning, row);
     return true;
 }
 
@@ -371,12 +415,15 @@ static bool ask_forest(struct learning *learning, bool estimated, size_t n)
 static bool grow_tree(struct learning *learning, size_t way, size_t n)
 {
     const double share = (double)learning->between / BETWEEN;
+    size_t count = n;
 
+    for (size_t again = 1; again < MEASURED; again++)
+        for (size_t k = 0; k < n; k++)
+            learning->order[count++] = learning->order[k];
     for (size_t k = 0; k < learning->between; k++)
-        learning->order[n + k] = learning->count + k;
+        learning->order[count++] = learning->count + k;
     return shmt_learn_grow(&learning->field, share * gains[way % GAINS],
-                           learning->order, n + learning->between,
-                           learning->tree);
+                           learning->order, count, learning->tree);
 }
 
 /* -- judging -------------------------------------------------------------- */
@@ -552,14 +599,15 @@ static bool learn(struct learning *learning, struct shmt_arena *arena,
     return true;
 }
 
-enum shmtune_status shmt_learn_dispatch(const struct shmt_learn_table *table,
-                                        uint64_t seed,
+enum shmtune_status shmt_learn_dispatch(const struct shmt_learn_run *run,
                                         struct shmt_arena *arena,
                                         struct shmt_dispatch **out,
                                         struct shmt_learn_outcome *outcome,
                                         struct shmt_error *err)
 {
-    struct learning learning = {.table = table, .seed = seed};
+    const struct shmt_learn_table *const table = run->table;
+    struct learning learning = {.table = table, .seed = run->seed,
+                                .stop = run->stop};
     bool done;
 
     *out = NULL;
@@ -577,5 +625,8 @@ enum shmtune_status shmt_learn_dispatch(const struct shmt_learn_table *table,
            (allocate(&learning) && prepare(&learning) &&
             learn(&learning, arena, out, outcome));
     free_all(&learning);
-    return done ? SHMTUNE_OK : shmt_error_memory(err);
+    return done ? SHMTUNE_OK
+           : is_stopped(&learning)
+               ? shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted")
+               : shmt_error_memory(err);
 }

@@ -26,12 +26,12 @@ struct shmt_learn_outcome {
                                     still is where the worst count more */
 };
 
-/* Learns from the sizes of the table that are done.  *out is in `arena`, its
- * texts are the kernel's; NULL where fewer than SHMT_LEARN_LEAST sizes are
- * done.  Pure: the same table and seed give the same dispatch. */
+/* Learns from the sizes of the run's table that are done.  *out is in `arena`,
+ * its texts are the kernel's; NULL where fewer than SHMT_LEARN_LEAST sizes are
+ * done.  SHMTUNE_INTERRUPTED: the run's `stop` was set.  Pure: the same table
+ * and seed give the same dispatch; nothing is measured. */
 enum { SHMT_LEARN_LEAST = 12 };
-enum shmtune_status shmt_learn_dispatch(const struct shmt_learn_table *table,
-                                        uint64_t seed,
+enum shmtune_status shmt_learn_dispatch(const struct shmt_learn_run *run,
                                         struct shmt_arena *arena,
                                         struct shmt_dispatch **out,
                                         struct shmt_learn_outcome *outcome,
