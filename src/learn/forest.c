@@ -58,11 +58,9 @@ static double sum_of(const struct growing *growing, const size_t *sizes,
     return sum;
 }
 
-static void put_mean(struct growing *growing, const size_t *known,
-                     size_t count, const size_t *asked, size_t asked_count)
+static void put_mean(struct growing *growing, double mean,
+                     const size_t *asked, size_t asked_count)
 {
-    const double mean = sum_of(growing, known, count) / (double)count;
-
     for (size_t k = 0; k < asked_count; k++)
         growing->out[asked[k] * growing->field->configs + growing->config] +=
             mean / (double)growing->trees;
@@ -153,7 +151,7 @@ static void grow(struct growing *growing, size_t *known, size_t count,
             best = one;
     }
     if (best.gain < 0) {
-        put_mean(growing, known, count, asked, asked_count);
+        put_mean(growing, total / (double)count, asked, asked_count);
         return;
     }
     front = part(values_of(growing, best.feature), best.below, known, count);
@@ -164,7 +162,8 @@ static void grow(struct growing *growing, size_t *known, size_t count,
          asked_count - asked_front);
 }
 
-/* The trees of one configuration, on those of the sizes where it is known. */
+/* The trees of one configuration, on those of the sizes where it was
+ * measured. */
 static void grow_trees(struct growing *growing, const size_t *sizes,
                        size_t count, size_t *known, size_t *asked,
                        size_t asked_count)
@@ -175,7 +174,7 @@ static void grow_trees(struct growing *growing, const size_t *sizes,
         size_t n = 0;
 
         for (size_t k = 0; k < count; k++)
-            if (field->known[sizes[k] * field->configs + growing->config])
+            if (field->measured[sizes[k] * field->configs + growing->config])
                 known[n++] = sizes[k];
         for (size_t k = 0; k < asked_count; k++)
             asked[k] = k;

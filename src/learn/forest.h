@@ -22,8 +22,7 @@ struct shmt_learn_field {
     /* What comparisons are to explain: the loss, or what estimates leave of
      * it. */
     const double *rest;            /* [count][configs] */
-    const bool *known;             /* [][configs]: a forest may learn its rest;
-                                      of sizes that are measured */
+    const bool *measured;          /* [count][configs]: forests learn from it */
     const double *behind;          /* [count][configs]: ln(estimate / least);
                                       SHMT_LEARN_NEVER: it may not run there.
                                       NULL: no estimates are used */
@@ -60,7 +59,7 @@ void shmt_learn_own(const struct shmt_learn_table *table,
 
 /* The rest that each configuration has at the first `asked` sizes, by the mean
  * of `trees` random trees, which are grown on those of the sizes `known` at
- * which it is known: out is [asked][configs]; 0 where it is known nowhere.
+ * which it was measured: out is [asked][configs]; 0 where it was nowhere.
  * False: there is no memory. */
 bool shmt_learn_forest(const struct shmt_learn_field *field,
                        const size_t *known, size_t count, size_t asked,

@@ -213,32 +213,29 @@ static void fill_values(struct learning *learning, size_t row,
     }
 }
 
-/* What a configuration reaches at a size, nothing where it may not run; where
- * nobody measured it, what it reaches at the others, the nearer the more. */
-static double share_at_size(const struct learning *learning, size_t k,
-                            size_t config)
+/* What a configuration that may run at a size but was not measured there is
+ * taken to reach: what it reaches at the others, the nearer the more. */
+static double share_around(const struct learning *learning, size_t k,
+                           size_t c)
 {
     const struct shmt_learn_table *const table = learning->table;
     const struct shmt_learn_size *const size = learning->sizes[k];
     double sum = 0, weights = 0;
 
-    if (!isnan(shmt_learn_time(&size->cells[config])))
-        return shmt_learn_share(table, size, config);
-    if (!shmt_learn_may_run(table, size->problem, config))
-        return 0;
     for (size_t n = 0; n < learning->count; n++) {
-        const struct shmt_learn_size *const other = learning->sizes[n];
+        const size_t cell = n * learning->configs + c;
         const double weight = pow(
-            0.25 + shmt_learn_distance(table->kernel, other->problem,
+            0.25 + shmt_learn_distance(table->kernel,
+                                       learning->sizes[n]->problem,
                                        size->problem), -4);
 
-        if (!isfinite(shmt_learn_time(&other->cells[config])))
+        if (!learning->measured[cell])
             continue;
-        sum += weight * shmt_learn_share(table, other, config);
+        sum += weight * learning->share[cell];
         weights += weight;
     }
     return weights > 0 ? sum / weights
-                       : shmt_learn_share(table, size, config);
+                       : shmt_learn_share(table, size, learning->column[c]);
 }
 
 /* The share that a configuration reaches, not biased by noise. */
@@ -254,6 +251,38 @@ static double fair_share(const struct shmt_learn_table *table,
                ? fmin(1, judged.best_us / judged.chosen_us) : 0;
 }
 
+/* The shares that are measured, 0 where a configuration may not run; then
+ * those of the others. */
+static void fill_shares(struct learning *learning)
+{
+    const struct shmt_learn_table *const table = learning->table;
+    const size_t cells = learning->count * learning->configs;
+
+    for (size_t cell = 0; cell < cells; cell++) {
+        const struct shmt_learn_size *const size =
+            learning->sizes[cell / learning->configs];
+        const size_t config = learning->column[cell % learning->configs];
+        const double time = shmt_learn_time(&size->cells[config]);
+
+        learning->measured[cell] = isfinite(time);
+        if (isnan(time))
+            continue;
+        learning->share[cell] = shmt_learn_share(table, size, config);
+        learning->fair[cell] = fair_share(table, size, config);
+    }
+    for (size_t cell = 0; cell < cells; cell++) {
+        const size_t k = cell / learning->configs;
+        const size_t c = cell % learning->configs;
+
+        if (!learning->measured[cell] &&
+            shmt_learn_may_run(table, learning->sizes[k]->problem,
+                               learning->column[c]) &&
+            !learning->sizes[k]->cells[learning->column[c]].failed)
+            learning->share[cell] = learning->fair[cell] =
+                share_around(learning, k, c);
+    }
+}
+
 static bool prepare(struct learning *learning)
 {
     const struct shmt_learn_table *const table = learning->table;
@@ -264,22 +293,10 @@ static bool prepare(struct learning *learning)
                               SHMT_LEARN_PORTFOLIO, learning->column,
                               &learning->configs))
         return false;
-    for (size_t k = 0; k < learning->count; k++)
-        for (size_t c = 0; c < learning->configs; c++) {
-            const size_t config = learning->column[c];
-            const double share = share_at_size(learning, k, config);
-
-            learning->share[k * learning->configs + c] = share;
-            learning->fair[k * learning->configs + c] =
-                isnan(shmt_learn_time(&learning->sizes[k]->cells[config]))
-                    ? share
-                    : fair_share(table, learning->sizes[k], config);
-            learning->measured[k * learning->configs + c] = isfinite(
-                shmt_learn_time(&learning->sizes[k]->cells[config]));
-        }
+    fill_shares(learning);
     *field = (struct shmt_learn_field){
         .count = learning->count + BETWEEN, .configs = learning->configs,
-        .loss = learning->loss, .known = learning->measured,
+        .loss = learning->loss, .measured = learning->measured,
         .rest = learning->rest, .features = learning->features,
         .values = learning->values};
     field->feature_count = shmt_learn_features(table, learning->features);
@@ -345,8 +362,8 @@ static double behind_of(const struct learning *learning, size_t cell)
                ? 0 : fmin(learning->behind[cell], SHMT_LEARN_FAR);
 }
 
-/* What is lost at a size that is done, and what estimates leave of it. */
-static void put_known(struct learning *learning, size_t cell)
+/* What is lost where it was measured, and what estimates leave of it. */
+static void put_measured(struct learning *learning, size_t cell)
 {
     const double share = learning->share[cell];
 
@@ -400,7 +417,8 @@ static bool ask_forest(struct learning *learning, bool estimated, size_t n)
         return false;
     field->behind = estimated ? learning->behind : NULL;
     for (size_t cell = 0; cell < learning->count * learning->configs; cell++)
-        put_known(learning, cell);
+        if (learning->measured[cell])
+            put_measured(learning, cell);
     if (!shmt_learn_forest(field, learning->order, n, rows,
                            learning->between == BETWEEN ? TREES
                                                         : TREES_JUDGING,
