@@ -47,6 +47,7 @@ static const char help[] =
     "   poison: y}\n"
     "  {verb: renew, tag: 0, size: {rows: 64}, config: {TILE: 32}}\n"
     "  {verb: forget, tag: 0, size: {rows: 64}, config: {TILE: 32}}\n"
+    "  {serve: FILE, arch: sm_90}\n"
     "\n"
     "  --spec FILE      the kernel\n"
     "  --images DIR     folder of binaries, made when it is absent\n"
@@ -76,7 +77,8 @@ static const char help[] =
     "a launch leaves with what files expect, and whether it is the same with\n"
     "other old contents in an in-out (shmtune capture does). renew has\n"
     "a problem prepared anew, in other memory, forget frees its memory; they\n"
-    "have no answer.\n"
+    "have no answer. After serve a worker without a device compiles for\n"
+    "another spec, and says hello again.\n"
     "\n"
     "examples:\n"
     "  printf '%s\\n' '{verb: inspect, tag: 1, config: {TILE: 32}}' |\n"
@@ -281,48 +283,6 @@ static enum shmtune_status answer(struct worker *worker,
     return send(worker, &reply, err);
 }
 
-/* A line without its newline; *size is SIZE_MAX for one that is too long.
- * False at the end of the input. */
-static bool next_line(char *line, size_t *size)
-{
-    size_t used = 0;
-    bool any = false;
-    int c;
-
-    while ((c = getchar()) != EOF) {
-        any = true;
-        if (c == '\n')
-            break;
-        if (used < SHMT_WIRE_LONGEST)
-            line[used] = (char)c;
-        used++;
-    }
-    line[used < SHMT_WIRE_LONGEST ? used : SHMT_WIRE_LONGEST] = '\0';
-    *size = used <= SHMT_WIRE_LONGEST ? used : SIZE_MAX;
-    return any;
-}
-
-static enum shmtune_status serve(struct worker *worker,
-                                 struct shmt_error *err)
-{
-    char *line = malloc(SHMT_WIRE_LONGEST + 1);
-    enum shmtune_status status = SHMTUNE_OK;
-    size_t size;
-
-    if (line == NULL)
-        return shmt_error_memory(err);
-    while (status == SHMTUNE_OK && next_line(line, &size)) {
-        if (size > SHMT_WIRE_LONGEST || strspn(line, " \t\r") < size)
-            status = answer(worker, line, size, err);
-        if (worker->benches != NULL && shmt_bench_group_lost(worker->benches))
-            break;
-    }
-    if (status == SHMTUNE_OK && ferror(stdin))
-        status = shmt_error_system(err, "standard input", "cannot be read");
-    free(line);
-    return status;
-}
-
 /* -- start ---------------------------------------------------------------- */
 
 /* Replies go to a copy of standard output.  Standard output itself is
@@ -439,14 +399,100 @@ static enum shmtune_status open_compiler(struct worker *worker, bool measures,
     return SHMTUNE_OK;
 }
 
-static void close_worker(struct worker *worker)
+/* What it has of its kernel. */
+static void close_kernel(struct worker *worker)
 {
     shmt_nvrtc_once_end(&worker->once);
-    shmt_bench_group_close(worker->benches);
     shmt_kernel_free(worker->kernel);
     shmt_arena_free(worker->arena);
+    worker->kernel = NULL;
+    worker->arena = NULL;
+}
+
+static void close_worker(struct worker *worker)
+{
+    shmt_bench_group_close(worker->benches);
+    close_kernel(worker);
     if (worker->replies != NULL)
         fclose(worker->replies);
+}
+
+/* -- from the first request to the last ----------------------------------- */
+
+/* The line is of shmt_wire_write_serve. */
+static enum shmtune_status serve_another(struct worker *worker,
+                                         const char *line, size_t size,
+                                         struct shmt_error *err)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *spec = NULL, *arch = NULL;
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err)
+                      : shmt_wire_read_serve(arena, line, size, &spec, &arch,
+                                             err);
+
+    if (status == SHMTUNE_OK && worker->benches != NULL)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "this worker "
+                                "has a device, and measures one kernel; "
+                                "start one for %s", spec);
+    if (status == SHMTUNE_OK) {
+        close_kernel(worker);
+        worker->nvcc = (struct shmt_nvcc){0};
+        shmt_nvrtc_once_begin(&worker->once, worker->images);
+        status = shmt_kernel_read(spec, &worker->kernel, err);
+    }
+    if (status == SHMTUNE_OK)
+        status = open_compiler(worker, false, err);
+    if (status == SHMTUNE_OK)
+        status = check_arch(worker, arch, err);
+    if (status == SHMTUNE_OK)
+        status = say_hello(worker, err);
+    shmt_arena_free(arena);
+    return status;
+}
+
+/* A line without its newline; *size is SIZE_MAX for one that is too long.
+ * False at the end of the input. */
+static bool next_line(char *line, size_t *size)
+{
+    size_t used = 0;
+    bool any = false;
+    int c;
+
+    while ((c = getchar()) != EOF) {
+        any = true;
+        if (c == '\n')
+            break;
+        if (used < SHMT_WIRE_LONGEST)
+            line[used] = (char)c;
+        used++;
+    }
+    line[used < SHMT_WIRE_LONGEST ? used : SHMT_WIRE_LONGEST] = '\0';
+    *size = used <= SHMT_WIRE_LONGEST ? used : SIZE_MAX;
+    return any;
+}
+
+static enum shmtune_status serve(struct worker *worker,
+                                 struct shmt_error *err)
+{
+    char *line = malloc(SHMT_WIRE_LONGEST + 1);
+    enum shmtune_status status = SHMTUNE_OK;
+    size_t size;
+
+    if (line == NULL)
+        return shmt_error_memory(err);
+    while (status == SHMTUNE_OK && next_line(line, &size)) {
+        if (size <= SHMT_WIRE_LONGEST && shmt_wire_is_serve(line))
+            status = serve_another(worker, line, size, err);
+        else if (size > SHMT_WIRE_LONGEST || strspn(line, " \t\r") < size)
+            status = answer(worker, line, size, err);
+        if (worker->benches != NULL && shmt_bench_group_lost(worker->benches))
+            break;
+    }
+    if (status == SHMTUNE_OK && ferror(stdin))
+        status = shmt_error_system(err, "standard input", "cannot be read");
+    free(line);
+    return status;
 }
 
 /* Says a hello for each GPU. */

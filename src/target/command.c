@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "target/wire.h"
+
 enum { MOST = 24, SEED_TEXT = 24 };
 
 static size_t add(const char **argv, size_t count, const char *const *words)
@@ -44,4 +46,18 @@ shmt_target_command(struct shmt_arena *arena,
             "--on", options->on, "--far-program", options->far_program,
             "--far-timeout", options->far_timeout, NULL});
     return argv;
+}
+
+const char *shmt_target_serve(struct shmt_arena *arena,
+                              const struct shmt_target_words *words)
+{
+    struct shmt_text line = {0};
+    const char *found;
+
+    shmt_wire_write_serve(words->spec, words->arch, &line);
+    found = line.failed ? NULL
+                        : shmt_arena_copy(arena, shmt_text_string(&line),
+                                          line.length);
+    shmt_text_free(&line);
+    return found;
 }

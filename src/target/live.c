@@ -552,6 +552,8 @@ static enum shmtune_status start_workers(struct live *live, const char *arch,
     if (argv == NULL || (arch != NULL && live->compiled == NULL))
         return shmt_error_memory(err);
     live->client.argv[verb] = argv;
+    if (arch != NULL)
+        live->client.serve = shmt_target_serve(live->arena, &words);
     if (live->compiled != NULL)
         live->client.command = &live->compiled->workers;
     return shmt_pool_start(pool_of(live), &live->client, verb, err);

@@ -32,9 +32,18 @@ static struct shmt_pool_worker *next_worker(const struct shmt_pool *pool,
     return walk->measurer == NULL ? NULL : &walk->measurer->worker;
 }
 
-/* The worker runs the command of the client from now on. */
-void shmt_pool_bind(struct shmt_pool_worker *worker,
-                 struct shmt_pool_client *client)
+/* A compiler is loaded in a tenth of a second, of which a worker that is there
+ * needs none. */
+static bool turn(struct shmt_pool_worker *worker,
+                 const struct shmt_pool_client *client)
+{
+    return worker->verb == SHMT_TARGET_INSPECT && client->serve != NULL &&
+           shmt_supervisor_turn(&worker->supervisor,
+                                client->argv[worker->verb], client->serve);
+}
+
+static void start(struct shmt_pool_worker *worker,
+                  const struct shmt_pool_client *client)
 {
     const bool measures = worker->verb == SHMT_TARGET_MEASURE;
     const bool far = measures && client->far;
@@ -48,6 +57,14 @@ void shmt_pool_bind(struct shmt_pool_worker *worker,
         .start_deadline_s = far ? (double)INFINITY : client->start_s,
         .far = far,
     };
+}
+
+/* The worker runs the command of the client from now on. */
+void shmt_pool_bind(struct shmt_pool_worker *worker,
+                    struct shmt_pool_client *client)
+{
+    if (!turn(worker, client))
+        start(worker, client);
     worker->client = client;
     worker->bound_s = worker->since_s = shmt_clock_s();
 }
@@ -55,6 +72,15 @@ void shmt_pool_bind(struct shmt_pool_worker *worker,
 static void unbind(struct shmt_pool_worker *worker)
 {
     shmt_supervisor_close(&worker->supervisor);
+    worker->client = NULL;
+}
+
+/* The command is gone: an idle worker waits for another. */
+static void leave(struct shmt_pool_worker *worker)
+{
+    if (!shmt_pool_is_idle(worker))
+        shmt_supervisor_close(&worker->supervisor);
+    worker->supervisor.argv = NULL;
     worker->client = NULL;
 }
 
@@ -93,6 +119,8 @@ void shmt_pool_free(struct shmt_pool *pool)
 {
     if (pool == NULL)
         return;
+    for (size_t k = 0; k < pool->jobs; k++)
+        shmt_supervisor_close(&pool->compilers[k].supervisor);
     free(pool->compilers);
     free(pool->fds);
     free(pool);
@@ -112,6 +140,8 @@ enum shmtune_status shmt_pool_add(struct shmt_pool *pool,
         return shmt_error_memory(err);
     client->next = pool->clients;
     pool->clients = client;
+    if (client->next == NULL)
+        pool->last = client;
     pool->client_count++;
     return SHMTUNE_OK;
 }
@@ -119,14 +149,12 @@ enum shmtune_status shmt_pool_add(struct shmt_pool *pool,
 struct shmt_pool_client *shmt_pool_next_client(struct shmt_pool *pool)
 {
     struct shmt_pool_client *const first = pool->clients;
-    struct shmt_pool_client **last = &pool->clients;
 
     if (first == NULL || first->next == NULL)
         return first;
-    while (*last != NULL)
-        last = &(*last)->next;
     pool->clients = first->next;
-    *last = first;
+    pool->last->next = first;
+    pool->last = first;
     first->next = NULL;
     return first;
 }
@@ -248,7 +276,7 @@ find_other(const struct shmt_pool *pool, const struct shmt_pool_client *client)
 void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
 {
     struct shmt_pool_client *const heir = find_other(pool, client);
-    struct shmt_pool_client **at = &pool->clients;
+    struct shmt_pool_client **at = &pool->clients, *before = NULL;
 
     shmt_pool_cancel(pool, client, true);
     for (size_t k = 0; k < pool->jobs; k++) {
@@ -257,7 +285,7 @@ void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
             continue;
         /* Its command is in the memory of the client. */
         if (heir == NULL) {
-            unbind(worker);
+            leave(worker);
         } else {
             worker->client = heir;
             worker->supervisor.argv = heir->argv[SHMT_TARGET_INSPECT];
@@ -266,10 +294,14 @@ void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
     leave_measurer(pool, client);
     shmt_target_queue_clear(&client->pending[SHMT_TARGET_INSPECT]);
     shmt_target_queue_clear(&client->pending[SHMT_TARGET_MEASURE]);
-    while (*at != NULL && *at != client)
-        at = &(*at)->next;
+    while (*at != NULL && *at != client) {
+        before = *at;
+        at = &before->next;
+    }
     if (*at == client) {
         *at = client->next;
+        if (pool->last == client)
+            pool->last = before;
         pool->client_count--;
     }
 }
@@ -483,7 +515,8 @@ static size_t watch_all(const struct shmt_pool *pool, double *patience_s)
 
     while ((worker = next_worker(pool, &walk)) != NULL) {
         struct pollfd *const fds = &pool->fds[count];
-        worker->watched = worker->supervisor.worker != NULL;
+        worker->watched =
+            worker->client != NULL && worker->supervisor.worker != NULL;
         if (worker->client != NULL)
             *patience_s = fmin(*patience_s,
                                shmt_supervisor_timeout(&worker->supervisor));

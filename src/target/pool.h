@@ -97,6 +97,9 @@ struct shmt_pool_client {
     void *owner;
     const struct shmt_pool_calls *calls;
     const char *const *argv[2];        /* by verb; NULL: not yet, or none */
+    const char *serve;                 /* tells a compile worker of another
+                                          command to be one of this; NULL: such
+                                          a one is ended, another started */
     struct shmt_pool_command *command; /* one for all clients that compile by
                                           the same; NULL: none */
     double start_s;                    /* deadline of a start */

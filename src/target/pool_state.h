@@ -10,13 +10,14 @@
 
 /* An idle compile worker goes to another command after so long without
  * work. */
-#define SHMT_POOL_IDLE_S 0.3
+#define SHMT_POOL_IDLE_S 0.05
 
 struct shmt_pool {
     size_t jobs;
     struct shmt_pool_worker *compilers;   /* [jobs] */
     struct shmt_pool_client *clients;     /* the one that is served next is
-                                             the first */
+                                             the first, */
+    struct shmt_pool_client *last;        /* and then it is the last */
     size_t client_count;
     struct shmt_pool_measurer *measurers;
     size_t sharers;                       /* clients that compile */

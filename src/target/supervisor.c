@@ -20,19 +20,38 @@ enum { FAILURES = 5 };
 enum { FAR_FAILURES = 10 };
 static const double pause_s = 0.25, longest_pause_s = 60;
 
-static enum shmtune_status start(struct shmt_supervisor *supervisor,
-                                 struct shmt_error *err)
+/* It is to say hello in time. */
+static void await_hello(struct shmt_supervisor *supervisor)
 {
-    enum shmtune_status status =
-        shmt_worker_start(supervisor->argv, &supervisor->worker, err);
-
-    if (status != SHMTUNE_OK)
-        return status;
     supervisor->state = SHMT_SUPERVISOR_STARTING;
     supervisor->deadline = shmt_clock_s() + supervisor->start_deadline_s;
     supervisor->timed_out = false;
     supervisor->why[0] = '\0';
-    return SHMTUNE_OK;
+}
+
+static enum shmtune_status start(struct shmt_supervisor *supervisor,
+                                 struct shmt_error *err)
+{
+    const enum shmtune_status status =
+        shmt_worker_start(supervisor->argv, &supervisor->worker, err);
+
+    if (status == SHMTUNE_OK)
+        await_hello(supervisor);
+    return status;
+}
+
+bool shmt_supervisor_turn(struct shmt_supervisor *supervisor,
+                          const char *const *argv, const char *line)
+{
+    if (supervisor->state != SHMT_SUPERVISOR_IDLE || supervisor->far ||
+        shmt_worker_ending(supervisor->worker) ||
+        shmt_worker_send(supervisor->worker, line, NULL) != SHMTUNE_OK)
+        return false;
+    shmt_worker_forget_stderr(supervisor->worker);
+    supervisor->argv = argv;
+    supervisor->failures = 0;
+    await_hello(supervisor);
+    return true;
 }
 
 enum shmtune_status shmt_supervisor_send(struct shmt_supervisor *supervisor,

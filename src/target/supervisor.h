@@ -47,6 +47,11 @@ enum shmtune_status shmt_supervisor_send(struct shmt_supervisor *supervisor,
                                          double deadline_s,
                                          struct shmt_error *err);
 
+/* The worker, if it is idle, is one of another command from now on: the line
+ * tells it so, and it will say hello.  False: it cannot be told. */
+bool shmt_supervisor_turn(struct shmt_supervisor *supervisor,
+                          const char *const *argv, const char *line);
+
 enum shmt_supervisor_event {
     SHMT_SUPERVISOR_NOTHING,
     SHMT_SUPERVISOR_HELLO, /* message; idle now */

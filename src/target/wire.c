@@ -26,6 +26,7 @@ enum { VERBS = sizeof verb_words / sizeof *verb_words };
 static const char *const request_keys[] = {
     "verb", "tag", "size", "config", "image", "samples", "give_up_us",
     "verify", "poison", NULL};
+static const char *const serve_keys[] = {"serve", "arch", NULL};
 
 /* -- requests ------------------------------------------------------------- */
 
@@ -180,6 +181,57 @@ shmt_wire_read_request(const struct shmt_kernel *kernel, const char *line,
     if (status == SHMTUNE_OK)
         status = read_poison(kernel, top, out, err);
     shmt_arena_free(arena);
+    return status;
+}
+
+/* -- another spec --------------------------------------------------------- */
+
+void shmt_wire_write_serve(const char *spec, const char *arch,
+                           struct shmt_text *text)
+{
+    shmt_text_add(text, "{serve: ");
+    shmt_yaml_add_string(text, spec);
+    shmt_text_add(text, ", arch: ");
+    shmt_yaml_add_string(text, arch);
+    shmt_text_add(text, "}");
+}
+
+bool shmt_wire_is_serve(const char *line)
+{
+    return strncmp(line, "{serve:", 7) == 0;
+}
+
+static enum shmtune_status need_text(const struct shmt_yaml *top,
+                                     const char *key, const char **out,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *value;
+    enum shmtune_status status = shmt_yaml_need(top, key, &value, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(value, SHMT_YAML_SCALAR, key, err);
+    if (status == SHMTUNE_OK)
+        *out = value->text;
+    return status;
+}
+
+enum shmtune_status
+shmt_wire_read_serve(struct shmt_arena *arena, const char *line, size_t size,
+                     const char **spec, const char **arch,
+                     struct shmt_error *err)
+{
+    const struct shmt_yaml *top;
+    enum shmtune_status status =
+        shmt_yaml_parse(arena, "request", line, size, &top, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a request", err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_check_keys(top, serve_keys, err);
+    if (status == SHMTUNE_OK)
+        status = need_text(top, "serve", spec, err);
+    if (status == SHMTUNE_OK)
+        status = need_text(top, "arch", arch, err);
     return status;
 }
 

@@ -12,6 +12,8 @@
  *   {verb: rerun, tag: 10, size: ..., config: ..., poison: y}
  *   {verb: renew, tag: 0, size: ..., config: ...}    without a reply,
  *   {verb: forget, tag: 0, size: ..., config: ...}   as this
+ *   {serve: FILE, arch: sm_90}   of another spec from now on, compiling for
+ *                                that; the answer is a hello
  *
  * Only the verb, the tag and the configuration must be there; the size
  * defaults to the spec's.  A reply; the hello is sent first, without a
@@ -52,6 +54,16 @@ struct shmt_wire_request {
 void shmt_wire_write_request(const struct shmt_kernel *kernel,
                              const struct shmt_wire_request *request,
                              struct shmt_text *text);
+
+/* The line after which a worker that compiles serves another spec. */
+void shmt_wire_write_serve(const char *spec, const char *arch,
+                           struct shmt_text *text);
+bool shmt_wire_is_serve(const char *line);
+/* Both in the arena. */
+enum shmtune_status
+shmt_wire_read_serve(struct shmt_arena *arena, const char *line, size_t size,
+                     const char **spec, const char **arch,
+                     struct shmt_error *err);
 
 /* Reads a line of `size` bytes.  If it does not say otherwise, a request has 7
  * samples, is verified and is never given up.  SHMTUNE_INVALID_FILE when the

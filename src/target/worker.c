@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker: starts a child process by fork and exec and exchanges lines with it
- * through pipes without blocking.  Between fork and exec only
+ * worker: starts a child process by vfork and exec and exchanges lines with it
+ * through pipes without blocking.  Between vfork and exec only
  * async-signal-safe calls are made.  Called by supervisor.c and
  * profile/counters.c.
  */
-#define _GNU_SOURCE   /* pipe2 */
+#define _GNU_SOURCE   /* pipe2, vfork */
 #include "target/worker.h"
 
 #include <errno.h>
@@ -58,7 +58,8 @@ static void close_fd(int *fd)
 
 /* -- starting ------------------------------------------------------------ */
 
-/* In the child: no allocation, no lock, nothing but system calls. */
+/* In the child, which has the memory of its parent: no allocation, no lock,
+ * nothing but system calls, and no signal until ours are out of the way. */
 static _Noreturn void exec_child(const char *const *argv, int in, int out,
                                  const int pipes[2])
 {
@@ -135,6 +136,24 @@ static void channels_close(struct channels *c)
     }
 }
 
+/* Starts the program; 0: it could not be.  A fork would copy the tables of all
+ * pages, while everybody waits: with a few hundred MB it took ten times as
+ * long. */
+static pid_t start_child(const char *const *argv, const struct channels *c)
+{
+    const int pipes[2] = {c->err[1], c->report[1]};
+    sigset_t all, before;
+    pid_t pid;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid = vfork();
+    if (pid == 0)
+        exec_child(argv, c->in[0], c->out[1], pipes);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid > 0 ? pid : 0;
+}
+
 /* 0 once the program runs, else errno of its exec.  The pipe closes itself
  * at exec. */
 static int exec_outcome(int report)
@@ -182,11 +201,8 @@ enum shmtune_status shmt_worker_start(const char *const *argv,
         goto out;
     }
     restore_sigchld();
-    worker->pid = fork();
-    if (worker->pid == 0)
-        exec_child(argv, c.in[0], c.out[1], (int[]){c.err[1], c.report[1]});
-    if (worker->pid < 0) {
-        worker->pid = 0;
+    worker->pid = start_child(argv, &c);
+    if (worker->pid == 0) {
         status = shmt_error_set(err, SHMTUNE_STORAGE,
                                 "cannot start a worker process: %s; try "
                                 "with fewer (-j)", strerror(errno));
@@ -497,6 +513,12 @@ const char *shmt_worker_end_text(const struct shmt_worker *worker)
 const char *shmt_worker_stderr(const struct shmt_worker *worker)
 {
     return worker->stderr_text;
+}
+
+void shmt_worker_forget_stderr(struct shmt_worker *worker)
+{
+    worker->complaint_length = 0;
+    worker->stderr_text[0] = '\0';
 }
 
 int shmt_worker_deaf(const struct shmt_worker *worker)

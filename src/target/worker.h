@@ -75,6 +75,8 @@ enum shmt_worker_event shmt_worker_next(struct shmt_worker *worker,
  * and the last lines of its standard error, "" when there were none. */
 const char *shmt_worker_end_text(const struct shmt_worker *worker);
 const char *shmt_worker_stderr(const struct shmt_worker *worker);
+/* What it has written there so far is not of what it does next. */
+void shmt_worker_forget_stderr(struct shmt_worker *worker);
 /* The errno of a read that failed, after which it was ended; 0: none did. */
 int shmt_worker_deaf(const struct shmt_worker *worker);
 /* The exit status, or -1 when it did not exit by itself. */

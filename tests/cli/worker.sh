@@ -95,6 +95,35 @@ check "measures on a device only" 'has "tag: 9, error: .*--device"'
 check "refuses long lines" 'has "error: .*65536 bytes"'
 check "the last is answered" 'has "tag: 10, verdict: ok"'
 
+# Another spec, in the same process; and one that is not there.
+other=$folder/other.yaml
+sed "s,fake_kernel.cu,$specs/&,; s/^name: .*/name: other/" \
+    "$specs/fake_kernel.yaml" >"$other"
+{
+    request inspect 1 0
+    echo "{serve: \"$other\", arch: sm_80}"
+    request inspect 2 0
+    echo "{serve: $specs/fake_kernel.yaml, arch: sm_90}"
+    request inspect 3 0
+    echo "{serve: $folder/none.yaml, arch: sm_90}"
+    request inspect 4 0
+} >"$folder/in"
+worker --arch sm_90
+digests() { sed -n 's/.*hello: 1.*digest: \([0-9a-f]*\).*/\1/p' "$folder/out"; }
+images() { sed -n 's/.*image: \([0-9a-f]*\).*/\1/p' "$folder/out"; }
+check "serves another spec, and says hello again" 'lines 6 &&
+    [ "$(digests | sort -u | wc -l)" -eq 2 ] &&
+    [ "$(digests | sed -n 1p)" = "$(digests | sed -n 3p)" ] &&
+    has "hello: 1.*arch: sm_80"'
+check "each for its own architecture" '[ "$(images | sort -u | wc -l)" -eq 2 ] &&
+    [ "$(images | sed -n 1p)" = "$(images | sed -n 3p)" ]'
+check "one that is not there ends it, as at its start" '
+    [ $status -ne 0 ] && ! has "tag: 4" && grep -q "none.yaml" "$folder/err"'
+echo "{serve: $other, arch: sm_90, colour: red}" >"$folder/in"
+worker --arch sm_90
+check "so does a line that has more" '[ $status -eq 2 ] && lines 1 &&
+    grep -q "colour.*expected.*serve.*arch" "$folder/err"'
+
 : >"$folder/in"
 worker --arch sm_42
 check "knows architectures" '[ $status -ne 0 ] && grep -q sm_42 "$folder/err"'
@@ -129,6 +158,10 @@ check "not where others may write" 'has "tag: 1, verdict: ok" && [ "$(ls "$folde
 chmod 700 "$folder/cache/shmtune/cubin"
 : >"$folder/in"
 
+echo "{serve: $other, arch: sm_90}" >"$folder/in"
+worker --device 0
+check "one that measures keeps its spec" '[ $status -eq 1 ] && lines 1 && grep -q "has a device.*other.yaml" "$folder/err"'
+: >"$folder/in"
 worker --device cpu
 check "no GPU is called cpu" '[ $status -eq 1 ] && grep -q "device is .cpu.; .*number of a GPU or its UUID" "$folder/err"'
 worker --device 7

@@ -586,16 +586,48 @@ static void log_note(const struct fake *fake, const struct request *request)
     shmt_text_free(&line);
 }
 
-static void serve(const struct fake *fake)
+static int read_kernel(struct fake *fake, const char *spec)
 {
+    struct shmt_error err = {0};
+
+    if (shmt_kernel_read(spec, &fake->kernel, &err) != SHMTUNE_OK)
+        fprintf(stderr, "%s\n", err.text);
+    return (int)err.status;
+}
+
+/* 0, or with what it ends. */
+static int serve_another(struct fake *fake, const char *line, size_t size)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *spec = "", *arch = "";
+    int code = (int)shmt_wire_read_serve(arena, line, size, &spec, &arch,
+                                         NULL);
+
+    shmt_kernel_free(fake->kernel);
+    fake->kernel = NULL;
+    if (code == 0)
+        code = read_kernel(fake, spec);
+    shmt_arena_free(arena);
+    if (code == 0)
+        hello(fake);
+    return code;
+}
+
+static int serve(struct fake *fake)
+{
+    int code = 0;
     char *line = NULL;
     size_t room = 0;
     ssize_t n;
 
-    while ((n = getline(&line, &room, stdin)) > 0) {
+    while (code == 0 && (n = getline(&line, &room, stdin)) > 0) {
         struct shmt_wire_reply refusal = {.kind = SHMT_WIRE_ERROR};
         struct request request = {.behave = "good"};
 
+        if (shmt_wire_is_serve(line)) {
+            code = serve_another(fake, line, (size_t)n);
+            continue;
+        }
         if (take(fake, line, (size_t)n, &request, &refusal.error) ==
             SHMTUNE_OK) {
             if (request.said.verb == SHMT_TARGET_RENEW ||
@@ -609,6 +641,7 @@ static void serve(const struct fake *fake)
         }
     }
     free(line);
+    return code;
 }
 
 static void begin_badly(void)
@@ -632,8 +665,8 @@ static void begin_badly(void)
 int main(int argc, char **argv)
 {
     struct fake fake = {0};
-    struct shmt_error err = {0};
     const char *spec = "";
+    int code;
 
     /* worker worker --describe --device 0 */
     if (argc > 4 && strcmp(argv[2], "--describe") == 0) {
@@ -661,12 +694,11 @@ int main(int argc, char **argv)
     wear_out(&fake, false);
     if (fake.device != NULL)
         take_alone();
-    if (shmt_kernel_read(spec, &fake.kernel, &err) != SHMTUNE_OK) {
-        fprintf(stderr, "%s\n", err.text);
-        return (int)err.status;
-    }
+    code = read_kernel(&fake, spec);
+    if (code != 0)
+        return code;
     hello(&fake);
-    serve(&fake);
+    code = serve(&fake);
     shmt_kernel_free(fake.kernel);
-    return 0;
+    return code;
 }

@@ -40,6 +40,31 @@ static void check_request(const char *line, size_t size)
     shmt_text_free(&second);
 }
 
+static void check_serve(const char *line, size_t size)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *spec = NULL, *arch = NULL, *spec_again, *arch_again;
+    struct shmt_text text = {0};
+    struct shmt_error err = {0};
+
+    if (arena == NULL)
+        return;
+    if (shmt_wire_read_serve(arena, line, size, &spec, &arch, &err) !=
+        SHMTUNE_OK) {
+        FUZZ_HOLDS(err.text[0] != '\0');
+    } else {
+        shmt_wire_write_serve(spec, arch, &text);
+        FUZZ_HOLDS(shmt_wire_is_serve(shmt_text_string(&text)));
+        FUZZ_HOLDS(shmt_wire_read_serve(arena, text.data, text.length,
+                                        &spec_again, &arch_again, &err) ==
+                   SHMTUNE_OK);
+        FUZZ_HOLDS(strcmp(spec, spec_again) == 0 &&
+                   strcmp(arch, arch_again) == 0);
+    }
+    shmt_text_free(&text);
+    shmt_arena_free(arena);
+}
+
 static void check_rerun(const char *line)
 {
     static struct shmt_rerun rerun;
@@ -91,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(line, data, size);
     line[size] = '\0';
     check_request(line, size);
+    check_serve(line, size);
     check_reply(line);
     check_rerun(line);
     free(line);

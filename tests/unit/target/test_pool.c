@@ -73,8 +73,31 @@ static void ask(struct shmt_target *target, uint64_t count)
     }
 }
 
-/* One compile worker serves two kernels, and nobody waits for the other's
- * end; a reply says whose it is. */
+/* Of how many processes the log has a compile. */
+static size_t count_compilers(void)
+{
+    size_t size, count = 0;
+    long found[64];
+    char *const log = fixture_read(fixture_path("log"), &size);
+
+    for (const char *line = strtok(log, "\n"); line != NULL;
+         line = strtok(NULL, "\n")) {
+        const char *const by = strstr(line, " by ");
+        size_t k = 0;
+
+        if (strncmp(line, "inspect ", 8) != 0 || by == NULL)
+            continue;
+        while (k < count && found[k] != strtol(by + 4, NULL, 10))
+            k++;
+        if (k == count && count < 64)
+            found[count++] = strtol(by + 4, NULL, 10);
+    }
+    free(log);
+    return count;
+}
+
+/* One compile worker, one process, serves two kernels, and nobody waits for
+ * the other's end; a reply says whose it is. */
 static void one_worker_two_kernels(void)
 {
     struct shmt_target *a, *b;
@@ -84,6 +107,7 @@ static void one_worker_two_kernels(void)
 
     CHECK_INT(shmt_live_pool_open(1, NULL, &pool, &err), SHMTUNE_OK);
     setenv("FAKE_WORKER_BUSY_MS", "150", 1);
+    setenv("FAKE_WORKER_LOG", fixture_path("log"), 1);
     a = start(toy, "0");
     await_ready(a);
     b = start(faults, "1");
@@ -110,7 +134,27 @@ static void one_worker_two_kernels(void)
     unsetenv("FAKE_WORKER_BUSY_MS");
     a->operations->close(a);
     b->operations->close(b);
+    /* Nor is another process started when all had gone. */
+    a = start(toy, "0");
+    await_ready(a);
+    ask(a, 1);
+    CHECK_INT(a->operations->wait(a, 20, &got, &reply, &err), SHMTUNE_OK);
+    a->operations->close(a);
+    CHECK_INT(count_compilers(), 1);
+    unsetenv("FAKE_WORKER_LOG");
+    remove(fixture_path("log"));
     shmt_live_pool_close(pool);
+}
+
+/* As many compile as there are processors; beside several GPUs some are left
+ * to what measures, but not on a small machine. */
+static void processors_are_left(void)
+{
+    CHECK_INT(shmt_live_pool_jobs(16, 1), 16);
+    CHECK_INT(shmt_live_pool_jobs(16, 0), 16);
+    CHECK_INT(shmt_live_pool_jobs(64, 4), 59);
+    CHECK_INT(shmt_live_pool_jobs(6, 2), 3);
+    CHECK_INT(shmt_live_pool_jobs(5, 2), 5);
 }
 
 /* The share of compilers is that of those who compile. */
@@ -426,6 +470,7 @@ int main(void)
     setenv("SHMTUNE_LOCKS", fixture_path("locks"), 1);
     CHECK_RUN(nobody_waits_for_long);
     CHECK_RUN(one_worker_two_kernels);
+    CHECK_RUN(processors_are_left);
     CHECK_RUN(compilers_are_shared);
     CHECK_RUN(the_others_go_on);
     CHECK_RUN(two_on_one_gpu);
