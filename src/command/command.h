@@ -169,7 +169,7 @@ void shmt_command_tell_drawn(const struct shmt_command_call *call,
 /* -- cores.c ----------------------------------------------------- */
 
 /* Processors that may be used, by affinity and a container's limit: the
- * default of -j. */
+ * default of -j where there is one GPU at most. */
 int64_t shmt_command_cores(void);
 
 /* -- problem.c --------------------------------------------------- */

@@ -50,7 +50,8 @@ static const char help[] =
     "                     its problems [all built-in, no --budget: 9m]\n"
     "  --compile-timeout N\n"
     "                     give up what compiles for N seconds [30]\n"
-    "  -j, --jobs N       compile workers [processors; recorded: 16]\n"
+    "  -j, --jobs N       compile workers [processors; recorded: 16;\n"
+    "                     several GPUs: fewer]\n"
     "  --seed N           of the strategy [1]\n"
     "  --data-seed N      of the inputs [1; a recording has its own]\n"
     "  --warm             leave the L2 cache warm between samples [cold]\n"
@@ -571,8 +572,7 @@ static enum shmtune_status choose_device(struct shmt_command_work *work,
         return status;
     /* A recorded run does not depend on the machine it is replayed on. */
     device->jobs = work->options.jobs > 0 ? (size_t)work->options.jobs
-                   : device->replayed != NULL ? REPLAY_JOBS
-                                              : (size_t)shmt_command_cores();
+                   : device->replayed != NULL ? REPLAY_JOBS : 0;
     return SHMTUNE_OK;
 }
 

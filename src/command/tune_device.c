@@ -398,6 +398,15 @@ void shmt_command_device_advise(const struct shmt_command_device *device,
                        "missing for the other", why);
 }
 
+static size_t jobs_of(const struct shmt_command_device *device)
+{
+    const size_t gpus = device->far.on == NULL ? device->gpu_count : 0;
+
+    return device->jobs > 0
+               ? device->jobs
+               : shmt_live_pool_jobs((size_t)shmt_command_cores(), gpus);
+}
+
 static enum shmtune_status start_live(struct shmt_command_device *device,
                                       const struct shmt_kernel *kernel,
                                       const struct shmt_command_gpu *gpu,
@@ -423,7 +432,8 @@ static enum shmtune_status start_live(struct shmt_command_device *device,
         read_files(device->arena, kernel, &options, err);
 
     if (status == SHMTUNE_OK && device->pool == NULL)
-        status = shmt_live_pool_open(device->jobs, NULL, &device->pool, err);
+        status = shmt_live_pool_open(jobs_of(device), NULL, &device->pool,
+                                     err);
     options.pool = device->pool;
     if (status != SHMTUNE_OK)
         return status;

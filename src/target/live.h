@@ -20,6 +20,11 @@ enum { SHMT_LIVE_FIRST_S = 60 };
 /* Compile workers and a folder of binaries that several targets use: `jobs`
  * processes in all, which the targets share. */
 struct shmt_live_pool;
+/* How many of the processors that there are a pool takes, if nobody says it:
+ * all; where several GPUs measure, the worker of each and the tuner, which all
+ * of them wait for, have one of their own, as long as those are a half at
+ * most. */
+size_t shmt_live_pool_jobs(size_t processors, size_t gpus);
 /* `images` is a folder for binaries; NULL: a temporary one, removed on
  * close. */
 enum shmtune_status shmt_live_pool_open(size_t jobs, const char *images,

@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+size_t shmt_live_pool_jobs(size_t processors, size_t gpus)
+{
+    const size_t others = gpus > 1 ? gpus + 1 : 0;
+
+    return processors >= 2 * others ? processors - others : processors;
+}
+
 enum shmtune_status shmt_live_pool_open(size_t jobs, const char *images,
                                         struct shmt_live_pool **out,
                                         struct shmt_error *err)

@@ -4,9 +4,9 @@
  */
 #include "tune/dealer.h"
 
-/* Measure workers that start on a device at a time.  The driver sets one up
- * after the other: of twenty at once none is ready before all of them are, and
- * until then nothing is compiled. */
+/* Measure workers that start at a time.  The driver sets one up after the
+ * other, on whichever device: of twenty at once none is ready before all of
+ * them are, and until then nothing is compiled. */
 enum { STARTING = 2 };
 
 bool shmt_dealer_has_kernel(const struct shmt_dealer *dealer, size_t device,
@@ -101,6 +101,23 @@ static bool is_coming(const struct shmt_lane *lane)
     return lane->state == SHMT_LANE_OPENING && shmt_lane_is_coming(lane);
 }
 
+/* Kernels whose measure workers start on the device of the lanes. */
+static size_t count_starting(const struct shmt_lane *lanes, size_t width)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < width; k++) {
+        size_t first = 0;
+
+        if (!is_coming(&lanes[k]))
+            continue;
+        while (lanes[first].open != lanes[k].open || !is_coming(&lanes[first]))
+            first++;
+        count += first == k;
+    }
+    return count;
+}
+
 bool shmt_dealer_may_start(const struct shmt_dealer *dealer,
                            const struct shmt_lane *lane,
                            const struct shmt_campaign_kernel *kernel)
@@ -108,16 +125,10 @@ bool shmt_dealer_may_start(const struct shmt_dealer *dealer,
     const struct shmt_lane *const lanes = shmt_lane_first(dealer, lane);
     size_t starting = 0;
 
-    for (size_t k = 0; k < dealer->width; k++) {
-        size_t first = 0;
-
+    for (size_t k = 0; k < dealer->width; k++)
         if (lanes[k].open == kernel && lanes[k].task.target != NULL)
             return true;
-        if (!is_coming(&lanes[k]))
-            continue;
-        while (lanes[first].open != lanes[k].open || !is_coming(&lanes[first]))
-            first++;
-        starting += first == k;
-    }
+    for (size_t k = 0; k < dealer->lane_count; k += dealer->width)
+        starting += count_starting(&dealer->lanes[k], dealer->width);
     return starting < STARTING;
 }

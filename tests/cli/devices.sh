@@ -164,6 +164,21 @@ check "--total is divided over the GPUs" all 'exits 0' \
     'err_has " in all (--total) and 2 s each"' \
     'err_lacks "not tuned"'
 
+# -- starts -----------------------------------------------------------------
+have H100,H100,H100
+for name in second third fourth fifth; do
+    sed "s/^name: .*/name: $name/" "$source/tests/fake/data/toy.yaml" \
+        >$name.yaml
+done
+cp "$source/tests/fake/data/toy.cu" .
+FAKE_WORKER_START=late run toy ./second.yaml ./third.yaml ./fourth.yaml \
+    ./fifth.yaml --device all --budget 40 -q
+# Of the first five measure workers.
+starting=$(awk '/^starts/ { all++; n++ } all > 5 { exit } /^ready/ { n-- }
+                n > most { most = n } END { print most }' log)
+check "two measure workers start at a time, on however many GPUs" all \
+    'exits 0' '[ "$starting" -eq 2 ]' '[ "$(measured 2)" -gt 0 ]'
+
 # -- turns ------------------------------------------------------------------
 FAKE_WORKER_BUSY_MS=10
 FAKE_WORKER_ALONE=$folder/alone
