@@ -223,14 +223,16 @@ def tuning(page):
          "{sizes_busy} %; beside the tunings that ship {sizes_mean} % faster "
          "in the geometric mean, {sizes_worst} % slower at worst; in three "
          "minutes {sizes_short_mean} % slower, {sizes_short_worst} % at worst"],
-        ["all 118 built-in problems on four GPUs with 64 processors, a minute "
-         "(`--total`)", "{gpus_s} s, where one of them with 16 processors, "
-         "while the other three tuned, too, had {gpus_one_total_s} s "
-         "({gpus_ratio} times): the winners of the one are {gpus_behind} % "
-         "faster "
-         "({gpus_behind_before} % in the run before); by the times that the "
-         "searches saw, of which one that tries more has luckier ones, it was "
-         "as far after {gpus_one_s} s ({gpus_search_ratio} times)"],
+        ["all 118 built-in problems on four GPUs with 64 processors, {gpus_s} s "
+         "(`--total`)", "one of them with 16 processors, while the other three "
+         "tuned, too, had {gpus_one_total_s} s ({gpus_ratio} times): its "
+         "winners are {gpus_behind} % faster; by the times that the searches "
+         "saw, it was as far after {gpus_one_s} s ({gpus_search_ratio} times)"],
+        ["the same with {gpus_fewer} of the processors, {gpus_fewer_s} s",
+         "the winners of {gpus_fewer_one_s} s on the one are "
+         "{gpus_fewer_behind} % faster; by the times that the searches saw, the "
+         "four were as far after {gpus_fewer_at_s} s ({gpus_fewer_ratio} "
+         "times)"],
         ["matmul of 4096 x 4096 x 4096 alone on them, 17 s",
          "in {gpus_alone_s} s what one found in {gpus_alone_one_s} s: "
          "compiling is what takes the time"],
