@@ -24,7 +24,8 @@ struct shmt_command_device {
     struct shmt_command_gpu *gpus;   /* when not replayed; in the arena */
     size_t gpu_count;
     const char *replayed;      /* NAME or FILE behind "replay:"; or NULL */
-    size_t jobs;
+    size_t jobs;               /* compile workers; 0: by the processors and
+                                  GPUs */
     struct shmt_command_far far;   /* where the GPU is */
     double compile_s;          /* deadline of a compile; 0: the usual one */
     bool warm;                 /* measure with the L2 cache left warm */

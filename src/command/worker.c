@@ -399,12 +399,23 @@ static enum shmtune_status open_compiler(struct worker *worker, bool measures,
     return SHMTUNE_OK;
 }
 
-/* What it has of its kernel. */
+static enum shmtune_status open_kernel(struct worker *worker,
+                                       const char *spec,
+                                       struct shmt_error *err)
+{
+    shmt_nvrtc_once_begin(&worker->once, worker->images);
+    return shmt_kernel_read(spec, &worker->kernel, err);
+}
+
+/* With what its compiler keeps for it. */
 static void close_kernel(struct worker *worker)
 {
+    if (worker->kernel == NULL)
+        return;
     shmt_nvrtc_once_end(&worker->once);
     shmt_kernel_free(worker->kernel);
     shmt_arena_free(worker->arena);
+    worker->nvcc = (struct shmt_nvcc){0};
     worker->kernel = NULL;
     worker->arena = NULL;
 }
@@ -437,9 +448,7 @@ static enum shmtune_status serve_another(struct worker *worker,
                                 "start one for %s", spec);
     if (status == SHMTUNE_OK) {
         close_kernel(worker);
-        worker->nvcc = (struct shmt_nvcc){0};
-        shmt_nvrtc_once_begin(&worker->once, worker->images);
-        status = shmt_kernel_read(spec, &worker->kernel, err);
+        status = open_kernel(worker, spec, err);
     }
     if (status == SHMTUNE_OK)
         status = open_compiler(worker, false, err);
@@ -647,7 +656,6 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return shmt_command_relay(given.device, err);
     if (given.devices)
         return list_devices(given.device, err);
-    shmt_nvrtc_once_begin(&worker.once, worker.images);
     status = take_requests(given.requests, err);
     if (status == SHMTUNE_OK)
         status = take_output(&worker, err);
@@ -657,7 +665,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return status;
     }
     if (status == SHMTUNE_OK)
-        status = shmt_kernel_read(given.spec, &worker.kernel, err);
+        status = open_kernel(&worker, given.spec, err);
     if (status == SHMTUNE_OK)
         status = shmt_path_make_folder(worker.images, 0700, err);
     given.courier.kernel = worker.kernel;

@@ -79,7 +79,7 @@ static void unbind(struct shmt_pool_worker *worker)
 static void leave(struct shmt_pool_worker *worker)
 {
     if (!shmt_pool_is_idle(worker))
-        shmt_supervisor_close(&worker->supervisor);
+        unbind(worker);
     worker->supervisor.argv = NULL;
     worker->client = NULL;
 }
@@ -119,6 +119,10 @@ void shmt_pool_free(struct shmt_pool *pool)
 {
     if (pool == NULL)
         return;
+    /* All are killed before the first one is waited for. */
+    for (size_t k = 0; k < pool->jobs; k++)
+        if (pool->compilers[k].supervisor.worker != NULL)
+            shmt_worker_kill(pool->compilers[k].supervisor.worker);
     for (size_t k = 0; k < pool->jobs; k++)
         shmt_supervisor_close(&pool->compilers[k].supervisor);
     free(pool->compilers);

@@ -136,9 +136,8 @@ static void channels_close(struct channels *c)
     }
 }
 
-/* Starts the program; 0: it could not be.  A fork would copy the tables of all
- * pages, while everybody waits: with a few hundred MB it took ten times as
- * long. */
+/* Starts the program; 0: it could not be.  A fork would first copy the tables
+ * of all pages, for exec to drop them, and everybody waits for this. */
 static pid_t start_child(const char *const *argv, const struct channels *c)
 {
     const int pipes[2] = {c->err[1], c->report[1]};

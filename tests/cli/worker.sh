@@ -156,7 +156,6 @@ rm -rf "$folder/images"
 worker --device 0
 check "not where others may write" 'has "tag: 1, verdict: ok" && [ "$(ls "$folder/images" | wc -l)" -eq "$kept" ]'
 chmod 700 "$folder/cache/shmtune/cubin"
-: >"$folder/in"
 
 echo "{serve: $other, arch: sm_90}" >"$folder/in"
 worker --device 0
