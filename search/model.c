@@ -2,11 +2,13 @@
 /*
  * model: Bayesian optimisation.  A few candidates that cover pairs of values,
  * then always the one with the largest expected improvement among the
- * neighbours of the best so far and some at random.  Of the compiled
- * candidates that wait for the GPU it picks the one with the largest expected
- * improvement.  Where other runs are known, a guide (engine/guide.h) has the
- * first candidates, and then every second one.  What is heard of other sizes of
- * the kernel is in the model as well, with the size as a feature.
+ * neighbours of the best so far, in two parameters where one alone is not
+ * valid, those of what is expected to be best of these, and some at random.  Of
+ * the compiled candidates that wait for the GPU it picks the one with the
+ * largest expected improvement.  Where other runs are known, a guide
+ * (engine/guide.h) has the first candidates, and then every second one.  What
+ * is heard of other sizes of the kernel is in the model as well, with the size
+ * as a feature.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +25,9 @@ enum {
                             is chosen */
     MOST_NEIGHBOURS = 64, /* of one elite that are considered, at random */
     MOST_ELITES = 64,
+    MOST_PAIRS = 256,
+    PAIRS = 64,          /* of them that are considered */
+    STEPS_ON = 4,        /* of the shortlist, whose neighbours are, too */
     SHORTLIST_NEAR = 48,
     SHORTLIST_FAR = 16,
     SHORTLIST = 48,      /* room */
@@ -80,6 +85,9 @@ struct state {
     size_t pending_count;
     uint64_t *neighbours;
     size_t room;
+    uint64_t pairs[MOST_PAIRS];   /* of neighbours of one configuration */
+    uint64_t pairs_of;
+    size_t pair_count;
     struct values *values;   /* [parameters]; NULL: there is one size */
     size_t told;             /* by others */
 };
@@ -143,19 +151,22 @@ static void *create(const struct shmt_search_view *view)
         return NULL;
     state->view = view;
     state->initial = initial_of(view);
+    state->pairs_of = UINT64_MAX;
     shmt_observations_begin(&state->observations, view->space);
     for (size_t p = 0; p < shmt_space_parameters(view->space); p++)
         state->room += shmt_space_parameter(view->space, p)->count;
     shmt_observations_begin(&state->spent, view->space);
     shmt_random_seed(&state->drawn, 1);
-    state->clock = shmt_predictor_new(&state->spent, 1, NULL, &state->drawn);
+    state->clock = shmt_predictor_new(&state->spent, 1, NULL, NULL,
+                                      &state->drawn);
     state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
     if (view->sizes != NULL)
         state->values = calloc(state->observations.parameters + 1,
                                sizeof *state->values);
     state->coverage = shmt_coverage_new(view);
     state->predictor = shmt_predictor_new(
-        &state->observations, view->options[CLIP], view->sizes, view->random);
+        &state->observations, view->options[CLIP], view->sizes,
+        view->launches, view->random);
     if (state->neighbours == NULL || state->coverage == NULL
         || (view->sizes != NULL && state->values == NULL)
         || state->predictor == NULL || state->clock == NULL
@@ -328,10 +339,9 @@ static void shortlist_neighbours(struct state *state, uint64_t index,
                                  struct shortlist *list)
 {
     const struct shmt_search_view *const view = state->view;
-    const struct shmt_observations *const o = &state->observations;
     struct shmt_surrogate *const surrogate =
         shmt_predictor_surrogate(state->predictor);
-    uint8_t here[SHMT_SURROGATE_FEATURES], there[SHMT_SPACE_PARAMETERS];
+    uint8_t here[SHMT_SURROGATE_FEATURES], there[SHMT_SURROGATE_FEATURES];
     size_t count = shmt_space_neighbours(view->space, index,
                                          SHMT_SPACE_HAMMING,
                                          state->neighbours, state->room);
@@ -342,16 +352,13 @@ static void shortlist_neighbours(struct state *state, uint64_t index,
         const size_t drawn = count > MOST_NEIGHBOURS - k
                                  ? shmt_random_below(view->random, count) : 0;
         const uint64_t neighbour = state->neighbours[drawn];
-        size_t p = 0;
 
         state->neighbours[drawn] = state->neighbours[--count];
         if (view->seen(view->session, neighbour))
             continue;
-        shmt_observations_row(o, neighbour, there);
-        while (p + 1 < o->parameters && here[p] == there[p])
-            p++;
+        shmt_predictor_row(state->predictor, neighbour, there);
         shortlist_add(list, neighbour,
-                      shmt_surrogate_mean_changed(surrogate, p, there[p]));
+                      shmt_surrogate_mean_changed(surrogate, there));
     }
 }
 
@@ -374,6 +381,52 @@ static bool draw_new(const struct state *state, uint64_t *index)
 
     *index = shmt_random_below(view->random, shmt_space_count(view->space));
     return !view->seen(view->session, *index);
+}
+
+/* Lists the neighbours of the best by two values at once. */
+static void find_pairs(struct state *state)
+{
+    const struct shmt_observations *const o = &state->observations;
+
+    if (o->valid == 0 || state->pairs_of == o->list[o->best].index)
+        return;
+    state->pairs_of = o->list[o->best].index;
+    state->pair_count =
+        shmt_neighbours_pairs(state->view->space, state->pairs_of,
+                              state->pairs, MOST_PAIRS, state->view->random);
+}
+
+/* What no single step from the best leads to.  Some of them, at random. */
+static void shortlist_pairs(struct state *state, struct shortlist *list)
+{
+    const struct shmt_search_view *const view = state->view;
+    struct batch batch = {.count = 0};
+    size_t left;
+
+    find_pairs(state);
+    left = state->pair_count;
+    for (size_t k = 0; k < PAIRS && left > 0; k++) {
+        const size_t at = shmt_random_below(view->random, left--);
+        const uint64_t index = state->pairs[at];
+
+        state->pairs[at] = state->pairs[left];
+        state->pairs[left] = index;
+        if (view->seen(view->session, index))
+            continue;
+        batch_add(state, &batch, index);
+        if (batch.count == SHMT_SURROGATE_BATCH)
+            shortlist_batch(state, &batch, list);
+    }
+    shortlist_batch(state, &batch, list);
+}
+
+/* A second step, from where the first is expected to lead. */
+static void shortlist_further(struct state *state, struct shortlist *list)
+{
+    const struct shortlist first = *list;
+
+    for (size_t k = 0; k < first.count && k < STEPS_ON; k++)
+        shortlist_neighbours(state, first.items[k].index, list);
 }
 
 static void shortlist_random(struct state *state, struct shortlist *list)
@@ -407,6 +460,8 @@ static uint64_t choose(struct state *state)
         shmt_predictor_update(state->clock, NULL, 0);
     for (size_t k = 0; k < count; k++)
         shortlist_neighbours(state, o->list[elites[k]].index, &near);
+    shortlist_pairs(state, &near);
+    shortlist_further(state, &near);
     shortlist_random(state, &far);
     for (size_t k = 0; k < near.count; k++)
         indices[n++] = near.items[k].index;

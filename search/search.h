@@ -53,6 +53,14 @@ struct shmt_search_sizes {
     const int64_t (*list)[SHMT_SEARCH_DIMENSIONS];
 };
 
+/* What launching a configuration comes to at a size: the threads of all blocks,
+ * and the bytes of shared memory of a block.  False: it is not known. */
+struct shmt_search_launches {
+    bool (*of)(const void *context, const shmt_config *config, size_t size,
+               double *threads, double *shared_bytes);
+    const void *context;
+};
+
 /* What a strategy may read. */
 struct shmt_search_view {
     const struct shmt_space *space;
@@ -64,6 +72,7 @@ struct shmt_search_view {
                                         that is not known */
     const struct shmt_search_prior *prior;   /* NULL: none */
     const struct shmt_search_sizes *sizes;   /* NULL: this one alone */
+    const struct shmt_search_launches *launches;   /* NULL: not known */
     /* NULL, or what measuring a configuration takes that is compiled; < 0: it
      * is not. */
     double (*compiled_s)(const void *context, uint64_t index);
@@ -125,6 +134,7 @@ struct shmt_session_options {
     const struct shmt_search_prior *prior;   /* NULL, or it must outlive the
                                                 session */
     const struct shmt_search_sizes *sizes;   /* the same */
+    const struct shmt_search_launches *launches;   /* the same */
     double (*compiled_s)(const void *context, uint64_t index);
     const void *context;        /* as in the view */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * around: where a local search can go from a configuration.
+ * neighbours: where a local search can go from a configuration.
  */
 #include "search/engine/neighbours.h"
 
@@ -63,4 +63,92 @@ size_t shmt_neighbours_list(const struct shmt_space *space, uint64_t from,
         shmt_space_neighbours(space, from, SHMT_SPACE_HAMMING, out, room);
 
     return count + forced_steps(space, from, out + count, room - count);
+}
+
+/* -- two at once ---------------------------------------------------------- */
+
+/* Which values of each parameter are valid with the others of `config`. */
+static void find_alone(const struct shmt_space *space, shmt_config *config,
+                       bool (*alone)[UINT8_MAX + 1])
+{
+    for (size_t p = 0; p < shmt_space_parameters(space); p++) {
+        const size_t values = shmt_space_parameter(space, p)->count;
+        const shmt_config here = config[p];
+
+        for (size_t v = 0; v < values && v <= UINT8_MAX; v++) {
+            uint64_t index;
+
+            config[p] = (shmt_config)v;
+            alone[p][v] = shmt_space_index(space, config, &index);
+        }
+        config[p] = here;
+    }
+}
+
+/* A list with room for some; the others take places in it at random. */
+struct sample {
+    uint64_t *list;
+    size_t room, count;
+    uint64_t offered;
+    struct shmt_random *random;
+};
+
+static void offer(struct sample *sample, uint64_t index)
+{
+    uint64_t at = sample->count;
+
+    sample->offered++;
+    if (sample->count < sample->room)
+        sample->count++;
+    else
+        at = shmt_random_below(sample->random, sample->offered);
+    if (at < sample->room)
+        sample->list[at] = index;
+}
+
+/* Those with the value that `p` has in `config`, and one other that is
+ * another.  Where neither value is valid alone, the pair is found from the
+ * first of them. */
+static void offer_pairs(const struct shmt_space *space, shmt_config *config,
+                        size_t p, bool (*alone)[UINT8_MAX + 1],
+                        struct sample *sample)
+{
+    for (size_t q = 0; q < shmt_space_parameters(space); q++) {
+        const size_t values = shmt_space_parameter(space, q)->count;
+        const shmt_config here = config[q];
+
+        for (size_t v = 0; q != p && v < values && v <= UINT8_MAX; v++) {
+            uint64_t index;
+
+            config[q] = (shmt_config)v;
+            if (v != here && (q > p || alone[q][v]) &&
+                shmt_space_index(space, config, &index))
+                offer(sample, index);
+        }
+        config[q] = here;
+    }
+}
+
+size_t shmt_neighbours_pairs(const struct shmt_space *space, uint64_t from,
+                             uint64_t *out, size_t room,
+                             struct shmt_random *random)
+{
+    struct sample sample = {.list = out, .room = room, .random = random};
+    bool alone[SHMT_SPACE_PARAMETERS][UINT8_MAX + 1];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+
+    shmt_space_configuration(space, from, config);
+    find_alone(space, config, alone);
+    for (size_t p = 0; p < shmt_space_parameters(space); p++) {
+        const size_t values = shmt_space_parameter(space, p)->count;
+        const shmt_config here = config[p];
+
+        for (size_t v = 0; v < values && v <= UINT8_MAX; v++) {
+            config[p] = (shmt_config)v;
+            if (!alone[p][v])
+                offer_pairs(space, config, p, alone, &sample);
+        }
+        config[p] = here;
+    }
+    return sample.count;
 }

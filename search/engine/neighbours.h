@@ -6,6 +6,7 @@
 #ifndef SHMT_ENGINE_NEIGHBOURS_H
 #define SHMT_ENGINE_NEIGHBOURS_H
 
+#include "base/base.h"
 #include "space/space.h"
 
 /* Room that is enough for any list. */
@@ -17,5 +18,12 @@ size_t shmt_neighbours_room(const struct shmt_space *space);
  * Returns their number. */
 size_t shmt_neighbours_list(const struct shmt_space *space, uint64_t from,
                             uint64_t *out, size_t room);
+
+/* Lists valid configurations that differ from `from` in two parameters, of
+ * which one has a value that is not valid with the other values of `from`: at
+ * random, where there are more than `room`.  Returns their number. */
+size_t shmt_neighbours_pairs(const struct shmt_space *space, uint64_t from,
+                             uint64_t *out, size_t room,
+                             struct shmt_random *random);
 
 #endif

@@ -19,7 +19,10 @@ enum {
     ROOM = HELD + ADDED + PENDING + REPORTS,
     TUNED_WITH = 112,    /* observations that weights are tuned with, */
     TUNED_REPORTS = 32,  /* with so many of them in the place of as many */
-    MOST_REPORTS = 4096
+    MOST_REPORTS = 4096,
+    MOST_LAUNCHED = 65536,   /* of which is remembered what they launch */
+    THREADS_PARTS = 2,
+    SHARED_PARTS = 8
 };
 
 /* What another size has told. */
@@ -47,8 +50,11 @@ struct shmt_predictor {
     double ceiling;          /* costs above it count as it */
     /* Of several sizes. */
     const struct shmt_search_sizes *sizes;   /* NULL: one */
-    struct shmt_surrogate_feature *features; /* of parameters, then of sizes */
-    size_t size_features;
+    struct shmt_surrogate_feature *features; /* of parameters, then of the
+                                                launch, then of sizes */
+    size_t launch_features, size_features;
+    const struct shmt_search_launches *launches;   /* NULL: not known */
+    struct shmt_map launched;   /* two levels in one by index, of this size */
     uint8_t levels[SHMT_SEARCH_SIZES][SHMT_SEARCH_DIMENSIONS];   /* of each */
     struct report *reports;
     size_t report_count;
@@ -58,6 +64,73 @@ struct shmt_predictor {
     struct shmt_map observed;
     size_t noted;            /* observations that are in it */
 };
+
+/* -- the launch ----------------------------------------------------------- */
+
+/* Threads of all blocks in halves of a power of two, from one on, and bytes of
+ * shared memory in eighths, from 1 KiB on. */
+static uint32_t level_of(double octaves, double parts)
+{
+    return (uint32_t)fmin(fmax(floor(octaves * parts + 0.5), 0),
+                          SHMT_SURROGATE_LEVELS - 1);
+}
+
+static uint32_t launched_at(const struct shmt_predictor *predictor,
+                            const shmt_config *config, size_t size)
+{
+    const struct shmt_search_launches *const launches = predictor->launches;
+    double threads = 1, bytes = 0;
+
+    if (!launches->of(launches->context, config, size, &threads, &bytes))
+        return 0;
+    return level_of(log2(fmax(threads, 1)), THREADS_PARTS) |
+           level_of(log2(bytes / 1024 + 1), SHARED_PARTS) << 8;
+}
+
+/* Appends what a configuration launches at a size to a row of parameters. */
+static void complete_launch(struct shmt_predictor *predictor,
+                            uint64_t index, size_t size, uint8_t *row)
+{
+    const bool own = predictor->sizes == NULL ||
+                     size == predictor->sizes->own;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    uint32_t levels = SHMT_MAP_NONE;
+
+    if (predictor->launch_features == 0)
+        return;
+    if (own)
+        levels = shmt_map_find(&predictor->launched, index);
+    if (levels == SHMT_MAP_NONE) {
+        shmt_space_configuration(predictor->observations->space, index,
+                                 config);
+        levels = launched_at(predictor, config, size);
+        if (own && predictor->launched.count >= MOST_LAUNCHED)
+            shmt_map_clear(&predictor->launched);
+        if (own)
+            (void)shmt_map_add(&predictor->launched, index, levels);
+    }
+    row[predictor->observations->parameters] = (uint8_t)(levels & 0xff);
+    row[predictor->observations->parameters + 1] = (uint8_t)(levels >> 8);
+}
+
+static void add_launch(struct shmt_predictor *predictor,
+                       const struct shmt_search_launches *launches)
+{
+    struct shmt_surrogate_feature *const features =
+        predictor->features + predictor->observations->parameters;
+
+    if (launches == NULL)
+        return;
+    predictor->launches = launches;
+    predictor->launch_features = 2;
+    for (size_t k = 0; k < 2; k++) {
+        features[k] = (struct shmt_surrogate_feature){
+            .levels = SHMT_SURROGATE_LEVELS, .follows = true};
+        for (size_t level = 0; level < SHMT_SURROGATE_LEVELS; level++)
+            features[k].along[level] =
+                (float)level / (k == 0 ? THREADS_PARTS : SHARED_PARTS) / 32;
+    }
+}
 
 /* -- sizes ---------------------------------------------------------------- */
 
@@ -74,6 +147,7 @@ static void add_dimension(struct shmt_predictor *predictor, size_t d)
     const struct shmt_search_sizes *const sizes = predictor->sizes;
     struct shmt_surrogate_feature *const feature =
         &predictor->features[predictor->observations->parameters +
+                             predictor->launch_features +
                              predictor->size_features];
     int64_t sorted[SHMT_SEARCH_SIZES];
     size_t count = 0;
@@ -103,17 +177,11 @@ static void add_dimension(struct shmt_predictor *predictor, size_t d)
 static bool add_sizes(struct shmt_predictor *predictor,
                       const struct shmt_search_sizes *sizes)
 {
-    const struct shmt_observations *const o = predictor->observations;
-
     if (sizes == NULL)
         return true;
-    predictor->features =
-        calloc(SHMT_SURROGATE_FEATURES, sizeof *predictor->features);
     predictor->reports = calloc(MOST_REPORTS, sizeof *predictor->reports);
-    if (predictor->features == NULL || predictor->reports == NULL)
+    if (predictor->reports == NULL)
         return false;
-    memcpy(predictor->features, o->features,
-           o->parameters * sizeof *o->features);
     predictor->sizes = sizes;
     for (size_t d = 0; d < sizes->dimensions; d++)
         add_dimension(predictor, d);
@@ -146,16 +214,27 @@ static void complete_row(const struct shmt_predictor *predictor, size_t size,
                          uint8_t *row)
 {
     for (size_t k = 0; k < predictor->size_features; k++)
-        row[predictor->observations->parameters + k] =
-            predictor->levels[size][k];
+        row[predictor->observations->parameters +
+            predictor->launch_features + k] = predictor->levels[size][k];
 }
 
-void shmt_predictor_row(const struct shmt_predictor *predictor,
-                        uint64_t index, uint8_t *row)
+/* Of this size. */
+static void complete(struct shmt_predictor *predictor, uint64_t index,
+                     uint8_t *row)
+{
+    const size_t own =
+        predictor->sizes == NULL ? 0 : predictor->sizes->own;
+
+    complete_launch(predictor, index, own, row);
+    if (predictor->sizes != NULL)
+        complete_row(predictor, own, row);
+}
+
+void shmt_predictor_row(struct shmt_predictor *predictor, uint64_t index,
+                        uint8_t *row)
 {
     shmt_observations_row(predictor->observations, index, row);
-    if (predictor->sizes != NULL)
-        complete_row(predictor, predictor->sizes->own, row);
+    complete(predictor, index, row);
 }
 
 /* -- a predictor ---------------------------------------------------------- */
@@ -163,6 +242,7 @@ void shmt_predictor_row(const struct shmt_predictor *predictor,
 struct shmt_predictor *
 shmt_predictor_new(const struct shmt_observations *observations,
                    double clip, const struct shmt_search_sizes *sizes,
+                   const struct shmt_search_launches *launches,
                    struct shmt_random *random)
 {
     struct shmt_predictor *predictor = calloc(1, sizeof *predictor);
@@ -173,11 +253,18 @@ shmt_predictor_new(const struct shmt_observations *observations,
     predictor->clip = clip;
     predictor->random = random;
     predictor->of_default = INFINITY;
-    if (add_sizes(predictor, sizes))
-        predictor->surrogate = shmt_surrogate_new(
-            observations->parameters + predictor->size_features,
-            sizes == NULL ? observations->features : predictor->features,
-            sizes == NULL ? ROOM - REPORTS : ROOM);
+    predictor->features =
+        calloc(SHMT_SURROGATE_FEATURES, sizeof *predictor->features);
+    if (predictor->features != NULL) {
+        memcpy(predictor->features, observations->features,
+               observations->parameters * sizeof *observations->features);
+        add_launch(predictor, launches);
+        if (add_sizes(predictor, sizes))
+            predictor->surrogate = shmt_surrogate_new(
+                observations->parameters + predictor->launch_features +
+                    predictor->size_features,
+                predictor->features, sizes == NULL ? ROOM - REPORTS : ROOM);
+    }
     if (predictor->surrogate == NULL) {
         shmt_predictor_free(predictor);
         return NULL;
@@ -191,6 +278,7 @@ void shmt_predictor_free(struct shmt_predictor *predictor)
         return;
     shmt_surrogate_free(predictor->surrogate);
     shmt_map_free(&predictor->observed);
+    shmt_map_free(&predictor->launched);
     free(predictor->features);
     free(predictor->reports);
     free(predictor);
@@ -207,11 +295,11 @@ static void hold(struct shmt_predictor *predictor, size_t position)
         const struct report *const one =
             &predictor->reports[position - REPORT];
         shmt_observations_row(o, one->index, row);
+        complete_launch(predictor, one->index, one->size, row);
         complete_row(predictor, one->size, row);
     } else {
         memcpy(row, o->rows + position * o->parameters, o->parameters);
-        if (predictor->sizes != NULL)
-            complete_row(predictor, predictor->sizes->own, row);
+        complete(predictor, o->list[position].index, row);
     }
     shmt_surrogate_add(predictor->surrogate, row);
 }

@@ -15,16 +15,17 @@
 
 struct shmt_predictor;
 
-/* `sizes` may be NULL.  NULL when there is no memory. */
+/* `sizes` and `launches` may be NULL.  NULL when there is no memory. */
 struct shmt_predictor *
 shmt_predictor_new(const struct shmt_observations *observations,
                    double clip, const struct shmt_search_sizes *sizes,
+                   const struct shmt_search_launches *launches,
                    struct shmt_random *random);
 void shmt_predictor_free(struct shmt_predictor *predictor);
 
 /* A row for the surrogate. */
-void shmt_predictor_row(const struct shmt_predictor *predictor,
-                        uint64_t index, uint8_t *row);
+void shmt_predictor_row(struct shmt_predictor *predictor, uint64_t index,
+                        uint8_t *row);
 
 /* What another size reports: over the cost of the default there, to be compared
  * once that of the default here is known, its logarithm. */

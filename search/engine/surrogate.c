@@ -18,7 +18,7 @@ enum {
     ROWS = 4    /* of the factor at a time, so that their sums overlap */
 };
 
-static const float STEP = 0.3f, SLOPE = 1.4f, SIZE = 0.25f;
+static const float STEP = 0.3f, SLOPE = 1.4f, SIZE = 0.25f, FOLLOWS = 8;
 static const float LEAST_PIVOT = 1e-5f;
 static const double LEAST_NOISE = 1e-3, MOST_NOISE = 0.3;
 static const double LEAST_WEIGHT = 0.02, MOST_WEIGHT = 8;
@@ -51,6 +51,7 @@ struct shmt_surrogate {
     float *batch_tables;    /* [levels of all features][SHMT_SURROGATE_BATCH],
                                the entries of each row of a batch */
     float *base;        /* [room] alpha times covariance with base_row */
+    float *changed;     /* [room] the same with another row */
     uint8_t *base_row;
     float mean, variance;
 };
@@ -70,6 +71,7 @@ void shmt_surrogate_free(struct shmt_surrogate *s)
     free(s->batch);
     free(s->batch_tables);
     free(s->base);
+    free(s->changed);
     free(s->base_row);
     free(s);
 }
@@ -80,7 +82,9 @@ static float distance(const struct shmt_surrogate_feature *shape,
     const float divisibility = (float)belief->divisibility;
     float far = 1;
 
-    if (shape->ordered)
+    if (shape->follows)
+        far = FOLLOWS * fabsf(shape->along[a] - shape->along[b]);
+    else if (shape->ordered)
         far = STEP + SLOPE * fabsf(shape->along[a] - shape->along[b]);
     if (shape->size)
         far *= SIZE;
@@ -151,11 +155,12 @@ shmt_surrogate_new(size_t count, const struct shmt_surrogate_feature *features,
     s->alpha = calloc(room, sizeof *s->alpha);
     s->batch = calloc(room, SHMT_SURROGATE_BATCH * sizeof *s->batch);
     s->base = calloc(room, sizeof *s->base);
+    s->changed = calloc(room, sizeof *s->changed);
     s->base_row = calloc(count + 1, sizeof *s->base_row);
     if (count > SHMT_SURROGATE_FEATURES || s->columns == NULL
         || s->factor == NULL || s->product == NULL || s->half == NULL
         || s->alpha == NULL || s->batch == NULL || s->base == NULL
-        || s->base_row == NULL || !make_tables(s)) {
+        || s->changed == NULL || s->base_row == NULL || !make_tables(s)) {
         shmt_surrogate_free(s);
         return NULL;
     }
@@ -404,20 +409,27 @@ void shmt_surrogate_set_base(struct shmt_surrogate *s, const uint8_t *row)
         s->base[i] *= s->alpha[i];
 }
 
-float shmt_surrogate_mean_changed(struct shmt_surrogate *s, size_t feature,
-                                  uint8_t level)
+float shmt_surrogate_mean_changed(struct shmt_surrogate *s, const uint8_t *row)
 {
-    const size_t levels = s->shapes[feature].levels;
-    const float *const there = s->tables[feature] + level * levels;
-    const float *const here =
-        s->tables[feature] + s->base_row[feature] * levels;
-    const uint8_t *const column = s->columns + feature * s->room;
-    float ratio[SHMT_SURROGATE_LEVELS], sum = s->mean;
+    float *const product = s->changed, sum = s->mean;
+    float ratio[SHMT_SURROGATE_LEVELS];
 
-    for (size_t k = 0; k < levels; k++)
-        ratio[k] = there[k] / here[k];
+    memcpy(product, s->base, s->count * sizeof *product);
+    for (size_t p = 0; p < s->features; p++) {
+        const size_t levels = s->shapes[p].levels;
+        const float *const there = s->tables[p] + row[p] * levels;
+        const float *const here = s->tables[p] + s->base_row[p] * levels;
+        const uint8_t *const column = s->columns + p * s->room;
+
+        if (row[p] == s->base_row[p])
+            continue;
+        for (size_t k = 0; k < levels; k++)
+            ratio[k] = there[k] / here[k];
+        for (size_t i = 0; i < s->count; i++)
+            product[i] *= ratio[column[i]];
+    }
     for (size_t i = 0; i < s->count; i++)
-        sum += s->base[i] * ratio[column[i]];
+        sum += product[i];
     return sum;
 }
 

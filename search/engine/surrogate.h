@@ -21,13 +21,14 @@ struct shmt_surrogate_feature {
     uint16_t levels;         /* 2 to SHMT_SURROGATE_LEVELS */
     bool ordered, divisible;
     bool size;               /* of the problem: it matters less, as a rule */
+    bool follows;            /* from others, which say that it is another */
     float along[SHMT_SURROGATE_LEVELS]; /* 0 to 1, in any order */
     float divisibility[SHMT_SURROGATE_LEVELS]; /* 0 to 1 */
 };
 
-/* Most features: one a parameter, and one a dimension. */
+/* Most features: one a parameter and a dimension, and two of the launch. */
 enum { SHMT_SURROGATE_FEATURES = SHMT_SPACE_PARAMETERS +
-                                 SHMT_SEARCH_DIMENSIONS };
+                                 SHMT_SEARCH_DIMENSIONS + 2 };
 
 struct shmt_surrogate;
 
@@ -56,11 +57,11 @@ void shmt_surrogate_tune(struct shmt_surrogate *surrogate,
                          const float *targets, struct shmt_random *random);
 
 /* Makes `row` the base of mean_changed: the mean at a row that differs from it
- * in one feature, which costs only a small part of the work. */
+ * in a few features, which costs only a small part of the work. */
 void shmt_surrogate_set_base(struct shmt_surrogate *surrogate,
                              const uint8_t *row);
 float shmt_surrogate_mean_changed(struct shmt_surrogate *surrogate,
-                                  size_t feature, uint8_t level);
+                                  const uint8_t *row);
 
 enum { SHMT_SURROGATE_BATCH = 8 };
 /* Means at up to SHMT_SURROGATE_BATCH rows. */

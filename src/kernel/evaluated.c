@@ -11,6 +11,7 @@
  */
 #include "kernel/kernel.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "yaml/yaml.h"
@@ -313,6 +314,27 @@ shmt_kernel_evaluate_launches(struct shmt_kernel_evaluated *evaluated,
          k++)
         status = shmt_kernel_evaluate_launch(evaluated, k, err);
     return status;
+}
+
+bool shmt_kernel_largest_launch(struct shmt_kernel_evaluated *evaluated,
+                                double *threads, double *shared_bytes)
+{
+    double most = 0;
+
+    if (shmt_kernel_is_host(evaluated) ||
+        shmt_kernel_evaluate_launches(evaluated, NULL) != SHMTUNE_OK)
+        return false;
+    for (size_t k = 0; k < evaluated->launch_count; k++) {
+        const struct shmt_geometry *const one = &evaluated->geometry[k];
+        const double count = (double)shmt_geometry_blocks(one) *
+                             (double)shmt_geometry_threads(one);
+        if (!one->used || count <= most)
+            continue;
+        most = *threads = count;
+        *shared_bytes = fmax(0, (double)one->shared_static) +
+                        (double)one->shared_dynamic;
+    }
+    return most > 0;
 }
 
 /* -- arguments ------------------------------------------------------------ */

@@ -463,6 +463,12 @@ enum shmtune_status
 shmt_kernel_uses_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
                         bool *used, struct shmt_error *err);
 
+/* The threads of all blocks of the launch that has the most, and the shared
+ * memory of a block of it, in bytes, as far as it is stated.  False: that is
+ * not known, as of functions of the host. */
+bool shmt_kernel_largest_launch(struct shmt_kernel_evaluated *evaluated,
+                                double *threads, double *shared_bytes);
+
 /* Elements of argument k, 1 of a scalar.  SHMTUNE_INVALID_FILE for a number
  * below 0, or of more bytes than can be counted. */
 enum shmtune_status

@@ -133,6 +133,18 @@ static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
     return known < count ? incomplete(known, count, err) : SHMTUNE_OK;
 }
 
+static bool launch_of(const void *context, const shmt_config *config,
+                      size_t size, double *threads, double *shared_bytes)
+{
+    const struct shmt_score_recording *const recording = context;
+    struct shmt_kernel_evaluated evaluated;
+
+    (void)size;
+    shmt_kernel_evaluate(recording->kernel, recording->journal->header.problem,
+                         config, &evaluated);
+    return shmt_kernel_largest_launch(&evaluated, threads, shared_bytes);
+}
+
 enum shmtune_status shmt_score_load(const char *path,
                                     const struct shmt_kernel *kernel,
                                     bool recorded,
@@ -156,11 +168,13 @@ enum shmtune_status shmt_score_load(const char *path,
         shmt_score_unload(recording);
         return shmt_error_prefix(err, "%s", path);
     }
+    recording->launches = (struct shmt_search_launches){launch_of, recording};
     recording->table = (struct shmt_score_table){
         .space = recording->space,
         .start = shmt_kernel_default_index(kernel, recording->space),
         .cost = recording->cost,
         .seconds = recording->seconds,
+        .launches = &recording->launches,
     };
     *out = recording;
     return SHMTUNE_OK;

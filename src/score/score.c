@@ -273,7 +273,8 @@ static enum shmtune_status repeat(const struct pool *pool, size_t number,
             .start = pool->plan->start ? pool->scale->table->start
                                        : UINT64_MAX,
             .budget = pool->scale->budget_evaluations,
-            .seed = pool->plan->seed + number},
+            .seed = pool->plan->seed + number,
+            .launches = pool->scale->table->launches},
         pool->scale->table->space, &run->session, err);
     if (status == SHMTUNE_OK) {
         while (fill(run, pool->plan->ahead) && step(run))

@@ -28,6 +28,7 @@ struct shmt_score_table {
     uint64_t start;          /* the default configuration, or UINT64_MAX */
     const double *cost;      /* microseconds; INFINITY: failed */
     const double *seconds;   /* time of trying it: compile and measure */
+    const struct shmt_search_launches *launches;   /* NULL: not known */
 };
 
 enum { SHMT_SCORE_POINTS = 1000 };   /* of time, evenly spaced */
@@ -129,6 +130,7 @@ enum shmtune_status shmt_score_copy(const struct shmt_score_table *table,
 
 struct shmt_score_recording {
     struct shmt_score_table table;
+    struct shmt_search_launches launches;
     struct shmt_journal *journal;
     const struct shmt_kernel *kernel;
     struct shmt_space *space;

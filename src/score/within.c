@@ -84,6 +84,7 @@ static enum shmtune_status repeat(const struct crew *crew, size_t number,
         .start = plan->start ? crew->table->start : UINT64_MAX,
         .budget = UINT64_MAX,
         .seed = plan->seed + number,
+        .launches = crew->table->launches,
     };
     enum shmtune_status status = SHMTUNE_OK;
 

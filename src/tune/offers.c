@@ -26,22 +26,28 @@ enum {
 static const double least_worth = 0.0003, least_compiled_worth = 0.003;
 
 /* A search has settled when the later half of its candidates, of SETTLED at
- * least, has made it faster by less than this share. */
-static const double least_gain = 0.005;
+ * least, has made it faster by less than this share, and has taken so much of
+ * its time: a long one would end with most of that left. */
+static const double least_gain = 0.005, patient_share = 0.5;
 enum { SETTLED = 48 };
 
 /* -- telling -------------------------------------------------------------- */
 
 static void note_gain(struct shmt_tune *tune, double cost)
 {
+    const uint64_t tried = tune->outcome->tried;
+    const double now_s = shmt_tune_elapsed(tune);
+
     if (cost < (1 - least_gain) * tune->gained_us || tune->gained_at == 0) {
         tune->gained_us = cost;
-        tune->gained_at = tune->outcome->tried;
+        tune->gained_at = tried;
+        tune->gained_s = now_s;
     }
     shmt_sizes_set_busy(tune->sizes, tune->options->size,
-                        tune->outcome->tried <
-                            tune->gained_at + SETTLED ||
-                        tune->outcome->tried < 2 * tune->gained_at);
+                        tried < tune->gained_at + SETTLED ||
+                            tried < 2 * tune->gained_at ||
+                            now_s < tune->gained_s +
+                                        patient_share * tune->share_s);
 }
 
 /* Together, so that what one finds late is tried at all sizes. */

@@ -369,6 +369,21 @@ static enum shmtune_status refuse_empty(const struct shmt_tune *tune,
     return SHMTUNE_NO_CONFIGURATION;
 }
 
+/* Of this size, or of another that is searched together with it. */
+static bool launch_of(const void *context, const shmt_config *config,
+                      size_t size, double *threads, double *shared_bytes)
+{
+    const struct shmt_tune *const tune = context;
+    const bool own = tune->search_sizes.count == 0 ||
+                     size == tune->search_sizes.own;
+    struct shmt_kernel_evaluated evaluated;
+
+    shmt_kernel_evaluate(tune->target->kernel,
+                         own ? tune->problem : tune->search_sizes.list[size],
+                         config, &evaluated);
+    return shmt_kernel_largest_launch(&evaluated, threads, shared_bytes);
+}
+
 /* Strategies that learn hear of other sizes. */
 static enum shmtune_status open_session(struct shmt_tune *tune,
                                         const char *strategy,
@@ -380,8 +395,10 @@ static enum shmtune_status open_session(struct shmt_tune *tune,
     struct shmt_session_options session = {
         .strategy = strategy, .start = tune->start,
         .budget = options->budget_count, .seed = options->seed,
-        .prior = options->prior};
+        .prior = options->prior, .launches = &tune->launches};
 
+    tune->launches = (struct shmt_search_launches){launch_of, tune};
+    tune->share_s = options->budget_s;
     if (found != NULL && found->learns && options->sizes != NULL) {
         tune->sizes = options->sizes;
         tune->search_sizes =

@@ -89,13 +89,16 @@ struct shmt_tune {
     size_t warm_next;                      /* position in options->warm_start */
     struct shmt_sizes *sizes;              /* offers.c; NULL: it is alone */
     struct shmt_search_sizes search_sizes;
+    struct shmt_search_launches launches;
     size_t heard;                          /* findings that were read */
     size_t patience;                       /* no offer was worth it: they are
                                               judged again after so many more
                                               results, here or elsewhere */
     double gained_us;                      /* the best that was better than
                                               the one before by enough, */
-    uint64_t gained_at;                    /* and the candidates by then */
+    uint64_t gained_at;                    /* the candidates by then, */
+    double gained_s;                       /* and the time */
+    double share_s;                        /* the budget that it began with */
     size_t offer_count;
     struct shmt_tune_offer offers[SHMT_TUNE_OFFERS];
     size_t in_flight;

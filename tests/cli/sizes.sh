@@ -166,7 +166,7 @@ done
 # thorough FOLDER: of how many sizes each candidate was tried.
 thorough() { grep -c "{config" "$1"/toy/*.journal | grep -c ":252$"; }
 # shellcheck disable=SC2086
-run toy $many --total 1m -j 4
+run toy $many --total 4s -j 4
 check "a search that has settled leaves its time to those that wait" all \
     'exits 0' '[ "$(winners tunings | grep -c "^- size")" -eq 36 ]' \
     '[ "$(thorough tunings)" -lt 20 ]'

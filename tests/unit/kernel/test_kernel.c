@@ -130,6 +130,7 @@ static void works_out_a_launch(void)
     const struct shmt_geometry *geometry = evaluated.geometry;
     struct shmt_text text = {0};
     struct shmt_error err = {0};
+    double threads = 0, bytes = 0;
 
     shmt_kernel_evaluate(kernel, problem, config, &evaluated);
     CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
@@ -144,6 +145,9 @@ static void works_out_a_launch(void)
     CHECK_INT(geometry->carveout, 100);
     CHECK_INT(geometry->cluster[0], 0);
     CHECK_INT(geometry[1].used, false);
+    CHECK(shmt_kernel_largest_launch(&evaluated, &threads, &bytes));
+    CHECK_INT((int64_t)threads, 3 * 7 * 128);
+    CHECK_INT((int64_t)bytes, 16 * 17 * 4);
     CHECK_INT(shmt_kernel_entry(&evaluated, 0, &text, &err), SHMTUNE_OK);
     CHECK_TEXT(shmt_text_string(&text), "scale<float, 16, 7>");
     shmt_text_clear(&text);

@@ -48,7 +48,7 @@ static void fill(struct bed *bed, struct shmt_space *space, bool mirrored)
         bed->seconds[k] = 2;
     }
     bed->table = (struct shmt_score_table){space, UINT64_MAX, bed->cost,
-                                           bed->seconds};
+                                           bed->seconds, NULL};
     bed->scale = NULL;
 }
 

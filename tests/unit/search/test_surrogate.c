@@ -155,14 +155,16 @@ static void check_rows(struct shmt_surrogate *s, struct process *process)
     shmt_surrogate_means(s, list, count, again);
     for (size_t c = 0; c < count; c++) {
         const size_t p = shmt_random_below(&numbers, FEATURES);
-        const uint8_t level = rows[c][p];
+        uint8_t base[FEATURES];
 
+        memcpy(base, rows[c], sizeof base);
+        base[p] = (uint8_t)shmt_random_below(&numbers, features[p].levels);
+        for (size_t k = 0; k < c % 3; k++)
+            base[(p + k) % FEATURES] = rows[(c + 1) % count][(p + k) % FEATURES];
         CHECK(fabsf(mean[c] - again[c]) < 1e-4F);
-        rows[c][p] = (uint8_t)shmt_random_below(&numbers, features[p].levels);
-        shmt_surrogate_set_base(s, rows[c]);
-        CHECK(fabsf(shmt_surrogate_mean_changed(s, p, level) - mean[c]) <
+        shmt_surrogate_set_base(s, base);
+        CHECK(fabsf(shmt_surrogate_mean_changed(s, rows[c]) - mean[c]) <
               1e-3F);
-        rows[c][p] = level;
     }
     for (size_t c = 0; c < count; c++) {
         double right[MOST] = {0}, half[MOST], expected = process->mean, left = 1;

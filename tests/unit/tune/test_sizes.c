@@ -131,6 +131,65 @@ static void what_leads_elsewhere_is_tried(void)
     CHECK(is_tried("model", false));
 }
 
+/* -- settling ------------------------------------------------------------- */
+
+static double clock_s;
+
+static double now_of(const struct shmt_target *target)
+{
+    (void)target;
+    return clock_s;
+}
+
+/* Whether it has settled after so many candidates from `from` on, none of which
+ * is faster, at the rate of so many a second. */
+static bool settles(struct shmt_tune *tune, size_t count, double each_s)
+{
+    const struct shmt_ledger_entry slow = {
+        .result = {.verdict = SHMT_VERDICT_OK, .time_us = 100}};
+
+    for (size_t k = 0; k < count; k++) {
+        clock_s += each_s;
+        tune->outcome->tried++;
+        shmt_tune_tell_sizes(tune, &slow);
+    }
+    return shmt_tune_has_settled(tune);
+}
+
+/* Of forty seconds, which are its share, it takes half without a gain, and at
+ * least as many candidates as before that. */
+static void a_search_settles_by_candidates_and_time(void)
+{
+    static const struct shmt_target_operations operations = {.now = now_of};
+    struct shmt_target target = {.operations = &operations, .kernel = toy};
+    struct shmt_tune_options options = {.size = 0, .yields = true};
+    struct shmt_tune_outcome outcome = {0};
+    struct shmt_tune *const tune = calloc(1, sizeof *tune);
+    const struct shmt_ledger_entry fast = {
+        .result = {.verdict = SHMT_VERDICT_OK, .time_us = 50}};
+
+    if (tune == NULL)
+        return;
+    *tune = (struct shmt_tune){.target = &target, .options = &options,
+                               .outcome = &outcome, .share_s = 40};
+    CHECK_INT(shmt_sizes_new(toy, problems, 3, &tune->sizes, &err),
+              SHMTUNE_OK);
+    CHECK_INT(shmt_kernel_space(toy, problems[0], NULL, &outcome.space, &err),
+              SHMTUNE_OK);
+    CHECK(!settles(tune, 40, 1));      /* too few candidates */
+    CHECK(settles(tune, 9, 1));
+    tune->outcome->tried++;
+    shmt_tune_tell_sizes(tune, &fast);
+    CHECK(!settles(tune, 49, 0.1));    /* fewer than before, and too soon */
+    CHECK(!settles(tune, 100, 0.1));   /* too soon */
+    CHECK(settles(tune, 10, 0.6));
+    options.yields = false;            /* nobody waits */
+    CHECK(!shmt_tune_has_settled(tune));
+    shmt_space_free(outcome.space);
+    shmt_sizes_free(tune->sizes);
+    free(tune);
+}
+
 static void memory_is_added_up(void)
 {
     const double less = shmt_sizes_bytes(toy, problems[0]);
@@ -152,6 +211,7 @@ int main(void)
     CHECK_RUN(findings_reach_the_others);
     CHECK_RUN(a_search_sees_the_sizes);
     CHECK_RUN(what_leads_elsewhere_is_tried);
+    CHECK_RUN(a_search_settles_by_candidates_and_time);
     CHECK_RUN(memory_is_added_up);
     shmt_kernel_free(toy);
     return CHECK_END();
