@@ -146,16 +146,19 @@ tried() { grep -c '{config' tunings/"$1"/*."$2".journal; }
 check "a kernel of one size has its share beside one of four" all 'exits 0' \
     '[ "$(tried lone 4096x1)" -gt 10 ]' '[ "$(tried many 8192x1)" -gt 5 ]'
 sed 's/{n: 4096, m: 1}/{n: 5000, m: 1}/' lone.yaml >apart.yaml
-rm -rf tunings log
-FAKE_WORKER_COMPILE_MS=100 run ./many.yaml ./apart.yaml --budget 60 -j 5
 # before: what the four had compiled when the one had fifteen; by kernels it
-# would be 23.
+# would be 23.  Of three runs the middle: what is offered is compiled once.
 before() {
     awk '/^inspect/ { n++ } /^inspect {n: 5000/ && ++k == 15 { print n - k }' \
         log
 }
+for _ in 1 2 3; do
+    rm -rf tunings log
+    FAKE_WORKER_COMPILE_MS=100 run ./many.yaml ./apart.yaml --budget 60 -j 5
+    before >>shares
+done
 check "compilers are shared by sizes: the four have four of five" all \
-    'exits 0' '[ "$(before)" -gt 38 ]'
+    'exits 0' '[ "$(sort -n shares | sed -n 2p)" -gt 38 ]'
 
 # -- time for others -----------------------------------------------------------
 rm -rf tunings log
