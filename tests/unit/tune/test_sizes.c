@@ -141,8 +141,8 @@ static double now_of(const struct shmt_target *target)
     return clock_s;
 }
 
-/* Whether it has settled after so many candidates from `from` on, none of which
- * is faster, at the rate of so many a second. */
+/* Whether it has settled after so many candidates more, none of which is
+ * faster, and which take so long each. */
 static bool settles(struct shmt_tune *tune, size_t count, double each_s)
 {
     const struct shmt_ledger_entry slow = {
