@@ -12,9 +12,6 @@
 #include "tune/dealer.h"
 #include "tune/sizes.h"
 
-/* Of the memory of a device that the runs on it may need. */
-static const double memory_share = 0.8;
-
 size_t shmt_campaign_lanes(const struct shmt_campaign *campaign)
 {
     return campaign->device_count *
@@ -169,6 +166,7 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
     task->kernel = kernel;
     task->device = shmt_lane_number(dealer, lane);
     task->lane = (size_t)(lane - dealer->lanes);
+    lane->bytes = 0;
     for (size_t k = 0; k < dealer->returned_count; k++)
         if (dealer->returned[k].kernel == kernel) {
             task->again = true;
@@ -220,14 +218,15 @@ static void count_present(const struct shmt_dealer *dealer,
     }
 }
 
-/* What a run counts on where others share its device.  Those of its kernel end
- * with it. */
+/* What a run counts on where others share its device, as many as have room.
+ * Those of its kernel end with it. */
 static void count_beside(const struct shmt_dealer *dealer,
                          struct shmt_lane *lane)
 {
     const size_t model = shmt_lane_model(dealer, lane);
     struct shmt_campaign_task *const task = &lane->task;
     size_t waiting = 0, begun = 1;   /* this one */
+    size_t fitting;
 
     task->busy_s = 0;
     for (size_t k = 0; k < dealer->all->kernel_count; k++)
@@ -248,7 +247,12 @@ static void count_beside(const struct shmt_dealer *dealer,
         else
             task->busy_s += fmax(shmt_tune_left_s(other->run), 0);
     }
-    task->full = waiting + begun > task->devices * SHMT_CAMPAIGN_TOGETHER;
+    fitting = shmt_dealer_count_fitting(dealer, lane);
+    if (task->together > fitting)
+        task->together = fitting;
+    if (fitting > SHMT_CAMPAIGN_TOGETHER)
+        fitting = SHMT_CAMPAIGN_TOGETHER;
+    task->full = waiting + begun > task->devices * fitting;
 }
 
 /* The budget of a search that goes on grows, up to all that there is, of which
@@ -543,23 +547,11 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
     share_the_rest(dealer, shmt_lane_model(dealer, lane));
 }
 
-/* Where several runs have buffers on a device, all of them have to fit it, with
- * what CUDA itself takes for each; who does not waits for the end of others. */
+/* One for which there is no room waits for the end of others, which is no part
+ * of its time. */
 static bool has_room(const struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
-    const struct shmt_target *const target = lane->task.target;
-    const double most = memory_share * (double)target->device.memory_bytes;
-    double sum;
-
-    if (dealer->width == 1 || lane->task.number >= lane->task.kernel->count)
-        return true;
-    sum = lane->bytes = shmt_sizes_bytes(
-        target->kernel, lane->task.kernel->problems[lane->task.number]);
-    for (size_t k = 0; k < dealer->lane_count; k++)
-        if (shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]) &&
-            dealer->lanes[k].state == SHMT_LANE_RUNNING)
-            sum += dealer->lanes[k].bytes;
-    if (!(most > 0) || sum <= most || !shmt_lane_is_used(dealer, lane, false))
+    if (shmt_dealer_has_room(dealer, lane))
         return true;
     lane->task.since_s = shmt_clock_s();
     return false;

@@ -4,6 +4,13 @@
  */
 #include "tune/dealer.h"
 
+#include <math.h>
+
+#include "tune/sizes.h"
+
+/* Of the memory of a device that the runs on it may need. */
+static const double memory_share = 0.8;
+
 /* Measure workers that start at a time.  The driver sets one up after the
  * other, on whichever device: of twenty at once none is ready before all of
  * them are, and until then nothing is compiled. */
@@ -94,6 +101,57 @@ bool shmt_dealer_is_crowded(const struct shmt_dealer *dealer,
     return others && shmt_dealer_count_searching(dealer, model) >
                          shmt_dealer_count_devices(dealer, model, NULL) *
                              SHMT_CAMPAIGN_TOGETHER;
+}
+
+/* Of the device's memory, what CUDA itself takes for a run among it. */
+static double bytes_of(struct shmt_lane *lane)
+{
+    const struct shmt_campaign_kernel *const kernel = lane->task.kernel;
+
+    if (lane->bytes == 0 && lane->task.number < kernel->count)
+        lane->bytes = shmt_sizes_bytes(kernel->kernel,
+                                       kernel->problems[lane->task.number]);
+    return lane->bytes;
+}
+
+static double memory_of(const struct shmt_lane *lane)
+{
+    return memory_share * (double)lane->task.target->device.memory_bytes;
+}
+
+bool shmt_dealer_has_room(const struct shmt_dealer *dealer,
+                          struct shmt_lane *lane)
+{
+    const double most = memory_of(lane);
+    double sum = bytes_of(lane);
+
+    if (dealer->width == 1 || !(most > 0) || sum == 0 ||
+        !shmt_lane_is_used(dealer, lane, false))
+        return true;
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        if (shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]) &&
+            dealer->lanes[k].state == SHMT_LANE_RUNNING)
+            sum += bytes_of(&dealer->lanes[k]);
+    return sum <= most;
+}
+
+size_t shmt_dealer_count_fitting(const struct shmt_dealer *dealer,
+                                 struct shmt_lane *lane)
+{
+    const double most = memory_of(lane);
+    double sum = bytes_of(lane), fitting;
+    size_t count = 1;
+
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        if (shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]) &&
+            shmt_dealer_is_searching(&dealer->lanes[k])) {
+            sum += bytes_of(&dealer->lanes[k]);
+            count++;
+        }
+    fitting = most > 0 && sum > 0 ? most * (double)count / sum : INFINITY;
+    if (!(fitting < (double)dealer->width))
+        return SIZE_MAX;
+    return fitting < 1 ? 1 : (size_t)fitting;
 }
 
 static bool is_coming(const struct shmt_lane *lane)

@@ -26,8 +26,9 @@ struct shmt_lane {
     const struct shmt_tune *shunned;     /* a run that it cannot help */
     struct shmt_tune *run;
     struct shmt_tune_options options;
+    double bytes;                        /* of the device's memory; 0: not
+                                            looked at yet */
     bool due;                            /* the run can go on; */
-    double bytes;                        /* of the device's memory */
     double wait_s, since_s;              /* else it waits so long, from then
                                             on, on shmt_clock_s */
 };
@@ -135,6 +136,15 @@ size_t shmt_dealer_count_to_end(const struct shmt_dealer *dealer,
  * those of its own kernel have settled with it. */
 bool shmt_dealer_is_crowded(const struct shmt_dealer *dealer,
                             const struct shmt_lane *lane);
+/* Whether the device's memory has room for the run of a lane beside those that
+ * run there; alone it always has. */
+bool shmt_dealer_has_room(const struct shmt_dealer *dealer,
+                          struct shmt_lane *lane);
+/* How many runs like those that search there, with this one, have room on the
+ * device of a lane together: 1 at least, SIZE_MAX where its memory is not
+ * known. */
+size_t shmt_dealer_count_fitting(const struct shmt_dealer *dealer,
+                                 struct shmt_lane *lane);
 /* Whether the lane may open the kernel: for one that its device has, no measure
  * worker is started, or another lane waits for that already. */
 bool shmt_dealer_may_start(const struct shmt_dealer *dealer,

@@ -146,33 +146,34 @@ tried() { grep -c '{config' tunings/"$1"/*."$2".journal; }
 check "a kernel of one size has its share beside one of four" all 'exits 0' \
     '[ "$(tried lone 4096x1)" -gt 10 ]' '[ "$(tried many 8192x1)" -gt 5 ]'
 sed 's/{n: 4096, m: 1}/{n: 5000, m: 1}/' lone.yaml >apart.yaml
-# before: what the four had compiled when the one had fifteen; by kernels it
-# would be 23.  Of three runs the middle: what is offered is compiled once.
-before() {
-    awk '/^inspect/ { n++ } /^inspect {n: 5000/ && ++k == 15 { print n - k }' \
-        log
+# meanwhile: what the four had compiled between the one's tenth and fortieth;
+# by kernels it would be 45.  Both have work all that time, and have begun.
+rm -rf tunings log
+FAKE_WORKER_COMPILE_MS=40 run ./many.yaml ./apart.yaml --budget all -j 5
+meanwhile() {
+    awk '/^inspect/ { n++ } /^inspect {n: 5000/ { k++; at[k] = n - k }
+        END { print k < 40 ? 0 : at[40] - at[10] }' log
 }
-for _ in 1 2 3; do
-    rm -rf tunings log
-    FAKE_WORKER_COMPILE_MS=100 run ./many.yaml ./apart.yaml --budget 60 -j 5
-    exits 0 && before >>shares
-done
 check "compilers are shared by sizes: the four have four of five" all \
-    '[ "$(wc -l <shares)" -eq 3 ]' '[ "$(sort -n shares | sed -n 2p)" -gt 38 ]'
+    'exits 0' '[ "$(meanwhile)" -gt 76 ]'
 
 # -- time for others -----------------------------------------------------------
+# Those for which there is no memory yet have their part of the time, too.
 rm -rf tunings log
+FAKE_WORKER_MEMORY=1400000000 FAKE_WORKER_BUSY_MS=20 \
+    run toy --size n=4096 --size n=8192 --size n=12000 --total 9s
+# tries N: how many candidates were tried at a size.
+tries() { grep -c '{config' tunings/toy/*."$1x1.journal"; }
+check "those that follow each other have a part of the time each" all \
+    'exits 0' '[ "$(tries 8192)" -gt 48 ]' '[ "$(tries 12000)" -gt 48 ]'
+check "a search that has settled leaves its time to those that wait" \
+    [ "$(tries 12000)" -gt $(($(tries 4096) * 4 / 3)) ]
 many=
 for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do
     many="$many --size n=$((1024 + n * 2048)) --size n=$((2048 + n * 2048))"
 done
 # thorough FOLDER: of how many sizes each candidate was tried.
 thorough() { grep -c "{config" "$1"/toy/*.journal | grep -c ":252$"; }
-# shellcheck disable=SC2086
-run toy $many --total 4s -j 4
-check "a search that has settled leaves its time to those that wait" all \
-    'exits 0' '[ "$(winners tunings | grep -c "^- size")" -eq 36 ]' \
-    '[ "$(thorough tunings)" -lt 20 ]'
 # shellcheck disable=SC2086
 run toy $many --budget all --output all -q -j 4
 check "where no time is shared it tries all" all 'exits 0' \
