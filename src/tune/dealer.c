@@ -4,8 +4,6 @@
  */
 #include "tune/dealer.h"
 
-#include <math.h>
-
 #include "tune/sizes.h"
 
 /* Of the memory of a device that the runs on it may need. */
@@ -138,9 +136,9 @@ bool shmt_dealer_has_room(const struct shmt_dealer *dealer,
 size_t shmt_dealer_count_fitting(const struct shmt_dealer *dealer,
                                  struct shmt_lane *lane)
 {
-    const double most = memory_of(lane);
-    double sum = bytes_of(lane), fitting;
-    size_t count = 1;
+    const double most = memory_of(lane), left = most - bytes_of(lane);
+    double sum = 0;
+    size_t count = 0;
 
     for (size_t k = 0; k < dealer->lane_count; k++)
         if (shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]) &&
@@ -148,10 +146,9 @@ size_t shmt_dealer_count_fitting(const struct shmt_dealer *dealer,
             sum += bytes_of(&dealer->lanes[k]);
             count++;
         }
-    fitting = most > 0 && sum > 0 ? most * (double)count / sum : INFINITY;
-    if (!(fitting < (double)dealer->width))
+    if (!(most > 0) || sum <= left)
         return SIZE_MAX;
-    return fitting < 1 ? 1 : (size_t)fitting;
+    return left > 0 ? 1 + (size_t)(left * (double)count / sum) : 1;
 }
 
 static bool is_coming(const struct shmt_lane *lane)

@@ -140,9 +140,9 @@ bool shmt_dealer_is_crowded(const struct shmt_dealer *dealer,
  * run there; alone it always has. */
 bool shmt_dealer_has_room(const struct shmt_dealer *dealer,
                           struct shmt_lane *lane);
-/* How many runs like those that search there, with this one, have room on the
- * device of a lane together: 1 at least, SIZE_MAX where its memory is not
- * known. */
+/* How many runs, with this one, have room on the device of a lane together, if
+ * all others are as the mean of those that search there: 1 at least, SIZE_MAX
+ * where there is room for all of them, or its memory is not known. */
 size_t shmt_dealer_count_fitting(const struct shmt_dealer *dealer,
                                  struct shmt_lane *lane);
 /* Whether the lane may open the kernel: for one that its device has, no measure
