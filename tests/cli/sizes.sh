@@ -149,7 +149,7 @@ sed 's/{n: 4096, m: 1}/{n: 5000, m: 1}/' lone.yaml >apart.yaml
 # meanwhile: what the four had compiled between the one's tenth and fortieth;
 # by kernels it would be 45.  Both have work all that time, and have begun.
 rm -rf tunings log
-FAKE_WORKER_COMPILE_MS=40 run ./many.yaml ./apart.yaml --budget all -j 5
+FAKE_WORKER_COMPILE_MS=100 run ./many.yaml ./apart.yaml --budget all -j 5
 meanwhile() {
     awk '/^inspect/ { n++ } /^inspect {n: 5000/ { k++; at[k] = n - k }
         END { print k < 40 ? 0 : at[40] - at[10] }' log
