@@ -112,6 +112,25 @@ void shmt_text_add_visible(struct shmt_text *text, const char *string)
     }
 }
 
+void shmt_text_add_word(struct shmt_text *text, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        "%+,-./:=@_";
+
+    if (*word != '\0' && word[strspn(word, plain)] == '\0') {
+        shmt_text_add(text, word);
+        return;
+    }
+    shmt_text_add(text, "'");
+    for (; *word != '\0'; word++)
+        if (*word == '\'')
+            shmt_text_add(text, "'\\''");
+        else
+            shmt_text_add_bytes(text, word, 1);
+    shmt_text_add(text, "'");
+}
+
 void shmt_text_add_us(struct shmt_text *text, double us)
 {
     shmt_text_addf(text, us < 9999.5 ? "%.4g us" : "%.0f us", us);

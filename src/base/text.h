@@ -28,6 +28,8 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
 /* The string as it may be shown to people, on one line: UTF-8 as it is, and
  * what does not print, or is no UTF-8, as \n, \t or \x1b. */
 void shmt_text_add_visible(struct shmt_text *text, const char *string);
+/* The word as a shell takes it: in quotes where it needs them. */
+void shmt_text_add_word(struct shmt_text *text, const char *word);
 /* A line of C after which a compiler's messages name `path`, and count lines
  * from `line`: #line 1 "path". */
 void shmt_text_add_line_mark(struct shmt_text *text, size_t line,

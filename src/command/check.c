@@ -273,21 +273,16 @@ static enum shmtune_status check_records(struct shmt_check *check,
 
 static enum shmtune_status check_content(struct shmt_check *check,
                                          const struct shmt_kernel *kernel,
+                                         const struct shmt_journal *journal,
                                          struct shmt_error *err)
 {
     const size_t bad = check->bad;
-    struct shmt_journal *journal;
     size_t results = 0;
-    bool *latest;
+    bool *const latest = calloc(journal->count + 1, sizeof *latest);
     enum shmtune_status status =
-        shmt_journal_read(check->file, kernel, &journal, err);
+        latest == NULL ? shmt_error_memory(err)
+                       : shmt_journal_latest(kernel, journal, latest, err);
 
-    if (status != SHMTUNE_OK)
-        return status;
-    latest = calloc(journal->count + 1, sizeof *latest);
-    status = latest == NULL
-                 ? shmt_error_memory(err)
-                 : shmt_journal_latest(kernel, journal, latest, err);
     if (strcmp(journal->header.digest, kernel->digest) != 0)
         shmt_check_report(check, SHMT_CHECK_BAD,
                           "made for other sources of %s: digest %.12s..., "
@@ -307,20 +302,20 @@ static enum shmtune_status check_content(struct shmt_check *check,
                           journal->header.device.name, results,
                           journal->header.space_count);
     free(latest);
-    shmt_journal_free(journal);
     return status;
 }
 
 static enum shmtune_status check_journal(struct shmt_check *check,
                                          struct shmt_error *err)
 {
-    struct shmt_kernel *kernel;
-    enum shmtune_status status = shmt_command_kernel_of_journal(
-        check->file, check->spec, &kernel, err);
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_journal *journal = NULL;
+    enum shmtune_status status = shmt_command_journal(
+        check->file, check->spec, &kernel, &journal, err);
 
-    if (status != SHMTUNE_OK)
-        return status;
-    status = check_content(check, kernel, err);
+    if (status == SHMTUNE_OK)
+        status = check_content(check, kernel, journal, err);
+    shmt_journal_free(journal);
     shmt_kernel_free(kernel);
     return status;
 }

@@ -479,12 +479,15 @@ static enum shmtune_status make_remedy(struct look *look,
     const bool packed = look->check->root[0] != '\0';
     struct shmt_text text = {0};
 
-    shmt_text_addf(&text, "shmtune pack %s --arch ",
-                   packed ? "DIR" : look->catalogue->folders[0]);
+    shmt_text_add(&text, "shmtune pack ");
+    shmt_text_add_word(&text, packed ? "DIR" : look->catalogue->folders[0]);
+    shmt_text_add(&text, " --arch ");
     for (size_t k = 0; k < look->arch_count; k++)
         shmt_text_addf(&text, "%s%s", k > 0 ? "," : "", look->archs[k]);
-    if (packed)
-        shmt_text_addf(&text, " -o %s", look->check->pack);
+    if (packed) {
+        shmt_text_add(&text, " -o ");
+        shmt_text_add_word(&text, look->check->pack);
+    }
     look->remedy = text.failed ? NULL
                                : shmt_arena_copy(look->arena, text.data,
                                                  text.length);

@@ -294,8 +294,8 @@ enum shmtune_status shmt_check_tuning(struct shmt_check *check,
 
     if (status != SHMTUNE_OK)
         return status;
-    status = shmt_command_kernel_of(check->file, tuning->kernel, check->spec,
-                                    &kernel, err);
+    status = shmt_command_kernel_of(check->file, tuning->kernel,
+                                    tuning->digest, check->spec, &kernel, err);
     if (status == SHMTUNE_OK) {
         visit.tuning = tuning;
         visit.kernel = kernel;

@@ -226,21 +226,42 @@ enum shmtune_status shmt_command_format_of(const char *path,
                                            enum shmt_command_format *out,
                                            struct shmt_error *err);
 
-/* The kernel that `file`, a tuning or a journal, is about: `spec` when it is
- * given, else the built-in one of that name, else the one in ../../kernels
- * beside the file. */
+/* What names the kernel in a command that is proposed: its spec, where a word
+ * of this one is that, else its name. */
+const char *shmt_command_kernel_word(const struct shmt_command_call *call,
+                                     const struct shmt_kernel *kernel);
+
+struct shmt_journal;
+
+/* The kernel that `file`, a tuning or a journal of sources of this digest, is
+ * about: `spec` when it is given, else the built-in one of that name, else the
+ * one in ../../kernels beside the file, which comes first where it alone has
+ * the digest. */
 enum shmtune_status shmt_command_kernel_of(const char *file,
                                            const char *name,
+                                           const char *digest,
                                            const char *spec,
                                            struct shmt_kernel **out,
                                            struct shmt_error *err);
 
-/* The same of a journal, which names its kernel.  SHMTUNE_STORAGE: no such
- * file. */
+/* The same of a journal, which says both.  SHMTUNE_STORAGE: no such file. */
 enum shmtune_status shmt_command_kernel_of_journal(const char *path,
                                                    const char *spec,
                                                    struct shmt_kernel **out,
                                                    struct shmt_error *err);
+/* With what is in it.  The caller frees both, the kernel after a failure,
+ * too. */
+enum shmtune_status shmt_command_journal(const char *path, const char *spec,
+                                         struct shmt_kernel **kernel,
+                                         struct shmt_journal **out,
+                                         struct shmt_error *err);
+
+/* A file could not be read as one of this kernel, which has its name: the
+ * failure tells so, where the digest of the file is another. */
+enum shmtune_status shmt_command_other_kernel(const char *path,
+                                              const struct shmt_kernel *kernel,
+                                              const char *digest,
+                                              struct shmt_error *err);
 
 /* -- json.c ----------------------------------------------------------- */
 

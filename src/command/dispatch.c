@@ -122,6 +122,22 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
 
 /* -- what is there -------------------------------------------------------- */
 
+static enum shmtune_status refuse_untuned(const struct work *work,
+                                          struct shmt_error *err)
+{
+    struct shmt_text remedy = {0};
+
+    shmt_text_add(&remedy, "`shmtune tune ");
+    shmt_text_add_word(&remedy, shmt_command_kernel_word(work->job->call,
+                                                         work->kernel));
+    shmt_text_add(&remedy, " -o ");
+    shmt_text_add_word(&remedy, work->job->options.output);
+    shmt_error_set(err, SHMTUNE_NOT_FOUND, "%s: there is no such tuning; %s` "
+                   "makes it", work->paths.tuning, shmt_text_string(&remedy));
+    shmt_text_free(&remedy);
+    return SHMTUNE_NOT_FOUND;
+}
+
 static enum shmtune_status read_tuning(struct work *work,
                                        struct shmt_error *err)
 {
@@ -129,10 +145,7 @@ static enum shmtune_status read_tuning(struct work *work,
     enum shmtune_status status = shmt_tuning_read(path, &work->tuning, err);
 
     if (status == SHMTUNE_NOT_FOUND)
-        return shmt_error_set(err, SHMTUNE_NOT_FOUND, "%s: there is no such "
-                              "tuning; `shmtune tune %s -o %s` makes it",
-                              path, work->kernel->name,
-                              work->job->options.output);
+        return refuse_untuned(work, err);
     if (status != SHMTUNE_OK)
         return status;
     if (strcmp(work->tuning->digest, work->kernel->digest) != 0)

@@ -120,13 +120,11 @@ static enum shmtune_status export_journal(const char *path,
     const bool space = forms[request->form].write == NULL;
     enum shmtune_status status =
         request->size == NULL
-            ? shmt_command_kernel_of_journal(path, request->spec, &kernel, err)
+            ? shmt_command_journal(path, request->spec, &kernel, &journal, err)
             : shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                              "--size is for a kernel; the journal %s has its "
                              "own size; leave --size out", path);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_journal_read(path, kernel, &journal, err);
     if (status == SHMTUNE_OK)
         status = space ? shmt_export_t1(kernel, journal->header.problem, &text,
                                         err)

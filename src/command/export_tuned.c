@@ -111,8 +111,9 @@ static enum shmtune_status kernel_of_tuning(struct work *work,
     if (status != SHMTUNE_OK)
         return shmt_command_change_status(work->err, SHMTUNE_NOT_FOUND,
                                           SHMTUNE_STORAGE);
-    status = shmt_command_kernel_of(path, tuning->kernel, work->request->spec,
-                                    &work->kernel, work->err);
+    status = shmt_command_kernel_of(path, tuning->kernel, tuning->digest,
+                                    work->request->spec, &work->kernel,
+                                    work->err);
     shmt_tuning_free(tuning);
     return status;
 }

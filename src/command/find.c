@@ -353,18 +353,28 @@ static enum shmtune_status take_beside(const char *file, const char *name,
     return status;
 }
 
-/* Among the built-in ones, else beside the file. */
+/* Among the built-in ones, else beside the file; the one of the file's digest
+ * where both have the name. */
 static enum shmtune_status take_named(const char *file, const char *name,
+                                      const char *digest,
                                       struct shmt_kernel **out,
                                       struct shmt_error *err)
 {
+    struct shmt_kernel *own = NULL;
     struct shmt_error why;
     enum shmtune_status beside,
         status = take_kernel(NULL, name, out, err);
 
-    if (*out != NULL || status == SHMTUNE_NO_MEMORY)
+    if (status == SHMTUNE_NO_MEMORY ||
+        (*out != NULL && strcmp((*out)->digest, digest) == 0))
         return status;
-    beside = take_beside(file, name, out, &why);
+    beside = take_beside(file, name, &own, &why);
+    if (own != NULL && (*out == NULL || strcmp(own->digest, digest) == 0)) {
+        shmt_kernel_free(*out);
+        *out = own;
+    } else {
+        shmt_kernel_free(own);
+    }
     if (*out != NULL)
         status = SHMTUNE_OK;
     else if (status == SHMTUNE_OK && beside != SHMTUNE_OK)
@@ -379,13 +389,14 @@ static enum shmtune_status take_named(const char *file, const char *name,
 
 enum shmtune_status shmt_command_kernel_of(const char *file,
                                            const char *name,
+                                           const char *digest,
                                            const char *spec,
                                            struct shmt_kernel **out,
                                            struct shmt_error *err)
 {
     struct shmt_kernel *kernel = NULL;
     enum shmtune_status status =
-        spec == NULL ? take_named(file, name, &kernel, err)
+        spec == NULL ? take_named(file, name, digest, &kernel, err)
                      : shmt_command_kernel(spec, &kernel, err);
 
     if (status == SHMTUNE_OK && strcmp(kernel->name, name) != 0)
@@ -400,19 +411,72 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
     return status;
 }
 
+const char *shmt_command_kernel_word(const struct shmt_command_call *call,
+                                     const struct shmt_kernel *kernel)
+{
+    char path[4096];
+
+    for (int k = 0; k < call->count; k++)
+        if (shmt_command_is_path(call->words[k]) &&
+            strcmp(shmt_command_spec_of(call->words[k], path),
+                   kernel->path) == 0)
+            return kernel->path;
+    return kernel->name;
+}
+
+enum shmtune_status shmt_command_other_kernel(const char *path,
+                                              const struct shmt_kernel *kernel,
+                                              const char *digest,
+                                              struct shmt_error *err)
+{
+    if (strcmp(kernel->digest, digest) == 0)
+        return err->status;
+    return shmt_error_prefix(
+        err, "%s was made for other sources, digest %.12s..., than those of %s, "
+        "%.12s...; of another kernel of that name --spec names the spec", path,
+        digest, kernel->path, kernel->digest);
+}
+
+static enum shmtune_status find_of_journal(const char *path, const char *spec,
+                                           struct shmt_journal_header *header,
+                                           struct shmt_kernel **out,
+                                           struct shmt_error *err)
+{
+    enum shmtune_status status =
+        shmt_journal_read_header(path, NULL, header, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_command_kernel_of(path, header->kernel, header->digest,
+                                        spec, out, err);
+    return status == SHMTUNE_OK
+               ? status
+               : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                            SHMTUNE_STORAGE);
+}
+
 enum shmtune_status shmt_command_kernel_of_journal(const char *path,
                                                    const char *spec,
                                                    struct shmt_kernel **out,
                                                    struct shmt_error *err)
 {
-    char name[80];
-    enum shmtune_status status =
-        shmt_journal_read_kernel_name(path, name, err);
+    struct shmt_journal_header header;
 
-    if (status == SHMTUNE_OK)
-        status = shmt_command_kernel_of(path, name, spec, out, err);
-    return status == SHMTUNE_OK
-               ? status
-               : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
-                                            SHMTUNE_STORAGE);
+    return find_of_journal(path, spec, &header, out, err);
+}
+
+enum shmtune_status shmt_command_journal(const char *path, const char *spec,
+                                         struct shmt_kernel **kernel,
+                                         struct shmt_journal **out,
+                                         struct shmt_error *err)
+{
+    struct shmt_journal_header header;
+    enum shmtune_status status =
+        find_of_journal(path, spec, &header, kernel, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    status = shmt_journal_read(path, *kernel, out, err);
+    if (status != SHMTUNE_OK && spec == NULL)
+        status = shmt_command_other_kernel(path, *kernel, header.digest, err);
+    return status;
 }

@@ -30,6 +30,7 @@ struct shmt_command_file {
     ino_t inode;
     off_t bytes;               /* and how large */
     const struct shmt_kernel *kernel;  /* NULL: of a tuning, not known */
+    char digest[SHMT_DIGEST_TEXT];     /* a journal says that it has */
     struct shmt_tuning *tuning;        /* one of the three when it was read */
     struct shmt_journal *journal;
     const struct shmt_report_counters *counters;

@@ -210,16 +210,36 @@ static enum shmtune_status list_files(struct shmt_command_files *files,
 
 /* -- their kernels --------------------------------------------------------- */
 
-static const struct shmt_kernel *find_known(
-    const struct shmt_command_files *files, const char *name)
+static bool is_of(const struct shmt_kernel *kernel, const char *name,
+                  const char *digest)
 {
-    const struct shmt_catalogue_kernel *known;
+    return strcmp(kernel->name, name) == 0 &&
+           (digest == NULL || strcmp(kernel->digest, digest) == 0);
+}
+
+/* digest: NULL, or it has to have that. */
+static const struct shmt_kernel *find_known(
+    const struct shmt_command_files *files, const char *name,
+    const char *digest)
+{
+    const struct shmt_catalogue_kernel *const known =
+        shmt_catalogue_find(files->catalogue, name);
 
     for (size_t k = 0; k < files->kernel_count; k++)
-        if (strcmp(files->kernels[k]->name, name) == 0)
+        if (is_of(files->kernels[k], name, digest))
             return files->kernels[k];
-    known = shmt_catalogue_find(files->catalogue, name);
-    return known != NULL ? known->kernel : NULL;
+    return known != NULL && is_of(known->kernel, name, digest) ? known->kernel
+                                                               : NULL;
+}
+
+/* Whether its spec was named. */
+static bool is_named(const struct shmt_command_files *files,
+                     const struct shmt_kernel *kernel)
+{
+    for (size_t k = 0; k < files->specs->count && k < files->kernel_count; k++)
+        if (files->kernels[k] == kernel)
+            return true;
+    return false;
 }
 
 static enum shmtune_status keep_kernel(struct shmt_command_files *files,
@@ -251,19 +271,28 @@ static enum shmtune_status read_specs(struct shmt_command_files *files,
     return status;
 }
 
-/* Among those that are known, else beside the file. */
+/* Among those that are known and beside the file, of the digest if one is, else
+ * of the name. */
 static enum shmtune_status find_kernel(struct shmt_command_files *files,
                                        struct shmt_command_file *file,
-                                       const char *name,
+                                       const char *name, const char *digest,
                                        struct shmt_error *err)
 {
+    const struct shmt_kernel *const known = find_known(files, name, NULL);
     struct shmt_kernel *kernel = NULL;
     enum shmtune_status status;
 
-    file->kernel = find_known(files, name);
+    file->kernel = find_known(files, name, digest);
     if (file->kernel != NULL)
         return SHMTUNE_OK;
-    status = shmt_command_kernel_of(file->path, name, NULL, &kernel, err);
+    status = shmt_command_kernel_of(file->path, name, digest, NULL, &kernel,
+                                    err);
+    if (known != NULL && status != SHMTUNE_NO_MEMORY &&
+        (status != SHMTUNE_OK || !is_of(kernel, name, digest))) {
+        shmt_kernel_free(kernel);
+        file->kernel = known;
+        return SHMTUNE_OK;
+    }
     if (status == SHMTUNE_OK)
         status = keep_kernel(files, kernel, err);
     if (status == SHMTUNE_OK)
@@ -276,7 +305,7 @@ static enum shmtune_status find_kernel(struct shmt_command_files *files,
 static enum shmtune_status prepare(struct shmt_command_files *files,
                                    struct shmt_command_file *file)
 {
-    char name[80];
+    struct shmt_journal_header header;
     enum shmtune_status status = SHMTUNE_OK;
 
     if (file->kind == SHMT_COMMAND_COUNTERS)
@@ -284,25 +313,31 @@ static enum shmtune_status prepare(struct shmt_command_files *files,
                                           &file->counters, &file->why);
     if (file->kind != SHMT_COMMAND_JOURNAL)
         return SHMTUNE_OK;
-    status = shmt_journal_read_kernel_name(file->path, name, &file->why);
-    if (status == SHMTUNE_OK)
-        status = find_kernel(files, file, name, &file->why);
-    return status;
+    status = shmt_journal_read_header(file->path, NULL, &header, &file->why);
+    if (status != SHMTUNE_OK)
+        return status;
+    memcpy(file->digest, header.digest, sizeof header.digest);
+    return find_kernel(files, file, header.kernel, header.digest, &file->why);
 }
 
-/* A tuning of a kernel that is not known is shown without what follows from
- * its spec. */
+/* A tuning of a kernel that is not known, or of whose name another is, is shown
+ * without what follows from its spec. */
 static enum shmtune_status complete(struct shmt_command_files *files,
                                     struct shmt_command_file *file,
                                     struct shmt_error *err)
 {
+    const struct shmt_tuning *const tuning = file->tuning;
     struct shmt_error why = {0};
 
-    if (file->tuning == NULL ||
-        find_kernel(files, file, file->tuning->kernel, &why) !=
-            SHMTUNE_NO_MEMORY)
+    if (tuning == NULL)
         return SHMTUNE_OK;
-    return shmt_error_memory(err);
+    if (find_kernel(files, file, tuning->kernel, tuning->digest, &why) ==
+        SHMTUNE_NO_MEMORY)
+        return shmt_error_memory(err);
+    if (file->kernel != NULL && !is_named(files, file->kernel) &&
+        !is_of(file->kernel, tuning->kernel, tuning->digest))
+        file->kernel = NULL;
+    return SHMTUNE_OK;
 }
 
 /* -- reading --------------------------------------------------------------- */
@@ -325,6 +360,9 @@ static void read_file(struct shmt_command_file *file)
                  : shmt_tuning_read(file->path, &file->tuning, &file->why);
     if (status == SHMTUNE_OK)
         file->why.status = SHMTUNE_OK;
+    else if (file->kind == SHMT_COMMAND_JOURNAL)
+        (void)shmt_command_other_kernel(file->path, file->kernel, file->digest,
+                                        &file->why);
 }
 
 static void *read_files(void *opaque)

@@ -64,6 +64,8 @@ static void add_device(const struct shmtune_device *device,
 
 /* -- a tuning ------------------------------------------------------------- */
 
+static const char other_sources[] = "; made for other sources than today's";
+
 static void add_tuning_heading(const struct shmt_tuning *tuning,
                                const struct shmt_kernel *kernel,
                                struct shmt_text *text)
@@ -81,6 +83,10 @@ static void add_tuning_heading(const struct shmt_tuning *tuning,
     shmt_text_add(text, tuning->created != NULL ? ", " : "");
     shmt_text_add_visible(text, tuning->created != NULL ? tuning->created
                                                         : "");
+    if (kernel == NULL)
+        shmt_text_add(text, "; rates need the spec of its sources (--spec)");
+    else if (strcmp(kernel->digest, tuning->digest) != 0)
+        shmt_text_add(text, other_sources);
     shmt_text_add(text, "\n\n");
 }
 
@@ -267,20 +273,26 @@ static json_t *tuning_json(const struct shmt_tuning *tuning,
         "tuned", tuned, "dispatch", dispatch_json(tuning->dispatch), NULL);
 }
 
-/* The kernel that the rates need; NULL: it is not known, which costs only
- * those, unless its spec was named. */
+/* The kernel that the rates need; NULL: it is not known, or another has its
+ * name, which costs only those, unless its spec was named. */
 static enum shmtune_status find_kernel(const struct show *show,
                                        const struct shmt_tuning *tuning,
                                        struct shmt_kernel **out,
                                        struct shmt_error *err)
 {
     struct shmt_error why = {0};
-    const enum shmtune_status status = shmt_command_kernel_of(
-        show->file, tuning->kernel, show->spec, out, &why);
+    const enum shmtune_status status =
+        shmt_command_kernel_of(show->file, tuning->kernel, tuning->digest,
+                               show->spec, out, &why);
 
+    if (status == SHMTUNE_OK &&
+        (show->spec != NULL || strcmp((*out)->digest, tuning->digest) == 0))
+        return SHMTUNE_OK;
+    if (status == SHMTUNE_OK)
+        shmt_kernel_free(*out);
+    *out = NULL;
     if (status == SHMTUNE_OK)
         return SHMTUNE_OK;
-    *out = NULL;
     if (show->spec == NULL && status != SHMTUNE_NO_MEMORY)
         return SHMTUNE_OK;
     return shmt_error_set(err, why.status, "%s", why.text);
@@ -455,7 +467,7 @@ static void add_journal_heading(const struct summary *summary,
     if (summary->count > 0 && summary->count == header->space_count)
         shmt_text_add(text, ": complete");
     if (strcmp(header->digest, summary->kernel->digest) != 0)
-        shmt_text_add(text, "; made for other sources than today's");
+        shmt_text_add(text, other_sources);
     if (summary->journal->cut)
         shmt_text_add(text, "; its last line is cut");
     shmt_text_add(text, "\n\n");
@@ -676,11 +688,9 @@ static enum shmtune_status show_journal(const struct show *show,
     struct summary summary = {0};
     struct shmt_kernel *kernel = NULL;
     struct shmt_journal *journal = NULL;
-    enum shmtune_status status = shmt_command_kernel_of_journal(
-        show->file, show->spec, &kernel, err);
+    enum shmtune_status status = shmt_command_journal(
+        show->file, show->spec, &kernel, &journal, err);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_journal_read(show->file, kernel, &journal, err);
     summary.kernel = kernel;
     summary.journal = journal;
     if (status == SHMTUNE_OK)

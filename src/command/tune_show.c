@@ -326,18 +326,36 @@ shmt_display_interrupt(const struct shmt_target *target,
     return SHMTUNE_INTERRUPTED;
 }
 
+/* The first result of the k-th one's kernel. */
+static size_t first_of(const struct shmt_sheet *sheet, size_t k)
+{
+    size_t first = 0;
+
+    while (strcmp(sheet->kernels[first]->name, sheet->kernels[k]->name) != 0)
+        first++;
+    return first;
+}
+
 static size_t count_kernels(const struct shmt_sheet *sheet)
 {
     size_t count = 0;
 
-    for (size_t k = 0; k < sheet->count; k++) {
-        size_t other = 0;
-
-        while (strcmp(sheet->kernels[other], sheet->kernels[k]) != 0)
-            other++;
-        count += other == k;
-    }
+    for (size_t k = 0; k < sheet->count; k++)
+        count += first_of(sheet, k) == k;
     return count;
+}
+
+/* What a command needs beside the name of a kernel that is not built in. */
+static void add_spec(const struct shmt_sheet *sheet, size_t k,
+                     struct shmt_text *text)
+{
+    const char *const spec =
+        shmt_command_kernel_word(sheet->call, sheet->kernels[k]);
+
+    if (strcmp(spec, sheet->kernels[k]->name) == 0)
+        return;
+    shmt_text_add(text, " --spec ");
+    shmt_text_add_word(text, spec);
 }
 
 /* "1.15 to 2.31 times as fast as the default, 1.20 in the median"; "1.15 times
@@ -375,9 +393,16 @@ void shmt_display_summary(struct shmt_display *display,
     if (sheet->failed > 0)
         shmt_text_addf(&text, ", %zu failed", sheet->failed);
     add_gains(sheet, &text);
-    shmt_text_addf(&text, "; all files are in %s; next: `shmtune show %s`, "
-                   "`shmtune report %s -o report.html`", output, sheet->last,
+    shmt_text_addf(&text, "; all files are in %s; next: `shmtune show ",
                    output);
+    shmt_text_add_word(&text, sheet->last);
+    add_spec(sheet, sheet->count - 1, &text);
+    shmt_text_add(&text, "`, `shmtune report ");
+    shmt_text_add_word(&text, output);
+    for (size_t k = 0; k < sheet->count; k++)
+        if (first_of(sheet, k) == k)
+            add_spec(sheet, k, &text);
+    shmt_text_add(&text, " -o report.html`");
     shmt_display_notice(display, shmt_text_string(&text));
     shmt_text_free(&text);
 }
@@ -538,7 +563,7 @@ static void count_result(struct shmt_sheet *sheet,
         return;
     if (gain > 0)
         sheet->gains[sheet->gain_count++] = gain;
-    sheet->kernels[sheet->count++] = kernel->name;
+    sheet->kernels[sheet->count++] = kernel;
     sheet->last = place->tuning;
 }
 

@@ -81,7 +81,7 @@ struct shmt_sheet {
     size_t count, failed;
     size_t gain_count, room;
     double *gains;          /* of those whose default was timed */
-    const char **kernels;   /* of each result, its name */
+    const struct shmt_kernel **kernels;   /* of each result */
     size_t kernel_room;
     const char *last;       /* the tuning that was written last */
 };

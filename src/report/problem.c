@@ -354,6 +354,9 @@ static void add_tried(const struct shmt_report_run *run,
         add_file(out, run->tuning_path);
     if (run->spec != NULL && strcmp(run->spec->digest, run->digest) != 0)
         shmt_text_add(out, "It was made for other sources than today's. ");
+    if (run->spec == NULL)
+        shmt_text_add(out, "No spec of its sources is known, which rates need "
+                      "(--spec). ");
     shmt_text_add(out, "</p>\n");
 }
 

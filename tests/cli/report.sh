@@ -480,6 +480,25 @@ END
         "err_has 'left out: .*deep.explain.json:1:'" "is_page '$page'"
 fi
 
+# A kernel of one's own that is called like a built-in one.
+mkdir own
+sed 's/BLOCK/THREADS/g' "$root/kernels/scale.yaml" >own.yaml
+sed 's/BLOCK/THREADS/g' "$data/scale.cu" >scale.cu
+cp "$data/scale.h" .
+make_tuning tunings/own.yaml
+for file in own.yaml j.journal; do
+    sed -e 's/BLOCK/THREADS/g' -e "s/^digest: .*/digest: \"$(printf %064d 8)\"/" \
+        "tunings/$file" >"own/$file"
+done
+run report -o "$page" own
+check "another kernel of its name lends no rates to a tuning" all "exits 0" \
+    "page_lacks 'GB/s</th>'" "page_has 'No spec of its sources is known'" \
+    "err_has 'left out: own/j.journal was made for other sources.* --spec '"
+run report -o "$page" own --spec own.yaml
+check "which has them by its own spec" all "exits 0" \
+    "page_has 'GB/s</th>'" "page_lacks 'No spec of'" \
+    "page_has 'The search over time'"
+
 mv "$root/kernels/scale.yaml" "$folder/elsewhere.yaml"
 cp "$data/scale.cu" "$data/scale.h" "$folder/"
 run report -o "$page" tunings/j.journal

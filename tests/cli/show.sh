@@ -90,6 +90,36 @@ sed 's/time_us: 2.0/time_us: -two/' "$folder/t.yaml" >"$folder/bad.yaml"
 run show "$folder/bad.yaml"
 check "a broken tuning" all "exits 2" out_empty \
     "err_has 'bad.yaml:[0-9]*:[0-9]*: '"
+# A kernel of one's own that is called like a built-in one.
+mkdir -p "$folder/own/kernels" "$folder/own/tunings/scale"
+sed 's/BLOCK/THREADS/g' "$root/kernels/scale.yaml" \
+    >"$folder/own/kernels/scale.yaml"
+cp "$data/scale.h" "$folder/own/kernels/"
+sed 's/BLOCK/THREADS/g' "$data/scale.cu" >"$folder/own/kernels/scale.cu"
+own=$(SHMTUNE_PATH=$folder/own digest_of_scale)
+for file in t.yaml j.journal.gz; do
+    case $file in *.gz) cat=zcat ;; *) cat=cat ;; esac
+    $cat "$folder/$file" | sed -e 's/BLOCK/THREADS/g' \
+        -e "s/^digest: .*/digest: \"$own\"/" >"$folder/own/${file%.gz}"
+done
+run show "$folder/own/t.yaml"
+check "of other sources it has no rates, and says so" all "exits 0" \
+    "out_lacks 'GB/s'" "out_has 'rates need the spec of its sources'"
+run show "$folder/own/t.yaml" --json
+check "nor as JSON" all "exits 0" "out_has '\"gb_per_s\": null'"
+run show "$folder/own/t.yaml" --spec "$folder/own/kernels/scale.yaml"
+check "but by its spec" all "exits 0" "out_has 'GB/s'"
+run show "$folder/own/j.journal"
+check "a journal of the other, with what to do" all "exits 2" out_empty \
+    "err_has 'was made for other sources.* than those of .*root.*scale.yaml'" \
+    "err_has -- '--spec'" "err_has 'unknown key .THREADS'"
+for file in t.yaml j.journal; do
+    mv "$folder/own/$file" "$folder/own/tunings/scale/"
+    run show "$folder/own/tunings/scale/$file"
+    check "in a folder of its kernel it is known: $file" all "exits 0" \
+        "out_has 'THREADS='" "out_lacks 'rates need'" "out_lacks 'other sources'"
+done
+
 mv "$root/kernels/scale.yaml" "$folder/elsewhere.yaml"
 cp "$data/scale.cu" "$data/scale.h" "$folder/"
 run show "$folder/j.journal.gz"

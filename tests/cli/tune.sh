@@ -563,6 +563,20 @@ wait $living
 check "which removes its own" no_file "$mine"
 TMPDIR=$folder
 
+# -- what comes next ---------------------------------------------------------
+sed 's/^name: .*/name: mine/' toy.yaml >"a kernel.yaml" 2>/dev/null ||
+    sed 's/^name: .*/name: mine/' "$source/tests/fake/data/toy.yaml" \
+        >"a kernel.yaml"
+cp "$source/tests/fake/data/toy.cu" .
+run tune "./a kernel.yaml" --size n=4096 --budget 5 --output "in a folder"
+next() { sed -n "s/.*next: .*\`shmtune $1 \([^\`]*\)\`.*/\1/p" err; }
+check "the commands that come next have the spec, in quotes" all 'exits 0' \
+    '[ -n "$(next show)" ]' \
+    'eval "\"$build/shmtune\" show $(next show)" >shown 2>&1' \
+    'grep -q "GB/s" shown' \
+    'eval "\"$build/shmtune\" report $(next report)" >reported 2>&1' \
+    '! grep -q "left out" reported' 'grep -q "from 2 files" reported'
+
 # -- for people ------------------------------------------------------------
 run tune --help
 check "--help" all 'exits 0' 'out_has "examples:"' err_empty

@@ -22,6 +22,22 @@ static void text_grows_and_keeps_its_bytes(void)
     shmt_text_free(&text);
 }
 
+static void a_word_is_one_for_a_shell(void)
+{
+    static const char *const words[][2] = {
+        {"./tunings/a-b_c.yaml", "./tunings/a-b_c.yaml"}, {"a b", "'a b'"},
+        {"it's", "'it'\\''s'"}, {"", "''"}, {"$HOME", "'$HOME'"},
+        {"~", "'~'"}, {"caf\xc3\xa9", "'caf\xc3\xa9'"}, {"a;b", "'a;b'"}};
+
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        struct shmt_text text = {0};
+
+        shmt_text_add_word(&text, words[k][0]);
+        CHECK_TEXT(shmt_text_string(&text), words[k][1]);
+        shmt_text_free(&text);
+    }
+}
+
 /* At every distance from the end of the memory that is there. */
 static void a_format_fits_or_makes_room(void)
 {
@@ -171,6 +187,7 @@ int main(void)
 {
     CHECK_RUN(text_grows_and_keeps_its_bytes);
     CHECK_RUN(a_format_fits_or_makes_room);
+    CHECK_RUN(a_word_is_one_for_a_shell);
     CHECK_RUN(arena_gives_zeroed_aligned_pieces);
     CHECK_RUN(arena_has_the_room_it_was_told_of);
     CHECK_RUN(microseconds_have_no_exponent);
