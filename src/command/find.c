@@ -432,9 +432,9 @@ enum shmtune_status shmt_command_other_kernel(const char *path,
     if (strcmp(kernel->digest, digest) == 0)
         return err->status;
     return shmt_error_prefix(
-        err, "%s was made for other sources, digest %.12s..., than those of %s, "
-        "%.12s...; of another kernel of that name --spec names the spec", path,
-        digest, kernel->path, kernel->digest);
+        err, "%s was made for other sources, digest %.12s..., than those of "
+        "%s, %.12s...; of another kernel of that name --spec names the spec",
+        path, digest, kernel->path, kernel->digest);
 }
 
 static enum shmtune_status find_of_journal(const char *path, const char *spec,

@@ -445,16 +445,21 @@ fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result,
                                           : nvrtc->GetErrorString(result));
 }
 
-/* The entry that contains the first quoted word of a diagnostic. */
+/* The entry that a diagnostic is about: each has a line of the file, in their
+ * order; else one that contains the first quoted word. */
 static const char *entry_in_message(const struct shmt_nvrtc_job *job,
-                                    const char *diagnostic)
+                                    int line, const char *diagnostic)
 {
     char word[256];
 
-    if (sscanf(diagnostic, "%*[^\"]\"%255[^\"]", word) == 1)
-        for (size_t k = 0; k < job->entry_count; k++)
-            if (strstr(job->entries[k], word) != NULL)
-                return job->entries[k];
+    if (sscanf(diagnostic, "%*[^\"]\"%255[^\"]", word) != 1)
+        word[0] = '\0';
+    if (line > 0 && (size_t)line <= job->entry_count &&
+        strstr(job->entries[line - 1], word) != NULL)
+        return job->entries[line - 1];
+    for (size_t k = 0; word[0] != '\0' && k < job->entry_count; k++)
+        if (strstr(job->entries[k], word) != NULL)
+            return job->entries[k];
     return job->entry_count == 1 ? job->entries[0] : NULL;
 }
 
@@ -472,7 +477,7 @@ static void explain_missing_entry(const struct shmt_nvrtc_job *job,
     text = strstr(err->text, "error: ");
     snprintf(why, sizeof why, "%.250s",
              text == NULL ? err->text : text + strlen("error: "));
-    entry = entry_in_message(job, why);
+    entry = entry_in_message(job, atoi(err->text + sizeof file - 1), why);
     if (entry == NULL)
         shmt_error_set(err, SHMTUNE_COMPILE, "%s has no kernel of an entry "
                        "of the spec: %s", job->name, why);

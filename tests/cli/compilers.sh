@@ -388,6 +388,29 @@ echo '  macros: none' >>"$folder/own/two.yaml"
 run check "$folder/own/two.yaml"
 check "a reference without launches" all "exits 2" "out_has 'launches'"
 
+# -- entries -----------------------------------------------------------------
+
+spec entries <<'END'
+template <int B> __global__ void entries(float *o, int n)
+{
+    o[blockIdx.x * B + threadIdx.x] = n;
+}
+END
+for entries in 'entries<{BLOCK}> entries<{BLOCK},7>' \
+    'entries<{BLOCK}> ent' 'entries<{BLOCK}> entries<{BLOCK}> other'; do
+    cp "$folder/own/entries.yaml" "$folder/own/several.yaml"
+    for entry in $entries; do
+        printf -- '- {entry: "%s", grid: [1], block: [BLOCK], arguments: [o, n]}\n' \
+            "$entry"
+    done >"$folder/launches"
+    sed -i -e '/^- entry/,/^  arguments/d' -e "/^launches:/r $folder/launches" \
+        "$folder/own/several.yaml"
+    inspects several
+    wrong=$(echo "${entries##* }" | sed 's/{BLOCK}/128/')
+    check "the entry that is not there: ${entries##* }" all "exits 9" \
+        "err_has 'entries.cu has no kernel \"$wrong\", an entry of the spec'"
+done
+
 # -- headers -----------------------------------------------------------------
 
 run doctor
