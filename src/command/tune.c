@@ -512,7 +512,8 @@ static enum shmtune_status tune_words(struct job *job, int count,
         /* Of far workers one may be granted alone. */
         shmt_command_budget_begin(&work->budget, problems,
                                   work->device.far.on != NULL
-                                      ? 1 : work->device.gpu_count,
+                                      ? problems
+                                      : shmt_command_work_most(work),
                                   job->plan.count == 0, work->began_s);
     work->page = (struct shmt_command_page){
         .path = work->options.report, .plot = work->options.plot,

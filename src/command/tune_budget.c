@@ -106,17 +106,20 @@ static double end_of(const struct shmt_command_budget *budget, double began_s)
 }
 
 void shmt_command_budget_begin(struct shmt_command_budget *budget,
-                               size_t problems, size_t devices, bool all,
+                               size_t problems, size_t most, bool all,
                                double began_s)
 {
     if (all && budget->usual && isinf(budget->total_s))
         budget->total_s = usual_total_s;
     budget->end_s = end_of(budget, began_s);
     budget->problems = problems;
-    budget->devices = devices;
     budget->began_s = began_s;
-    budget->dealt_s = budget->seconds *
-                      ceil((double)problems / (double)devices);
+    budget->dealt_s = budget->seconds * (double)most;
+}
+
+void shmt_command_budget_lost(struct shmt_command_budget *budget, size_t most)
+{
+    budget->dealt_s = fmax(budget->dealt_s, budget->seconds * (double)most);
 }
 
 void shmt_command_budget_granted(struct shmt_command_budget *budget)

@@ -15,10 +15,9 @@ struct shmt_command_budget {
     double total_s;      /* for all of the command; INFINITY: any */
     double end_s;        /* on shmt_clock_s */
     size_t problems;     /* that have not begun */
-    size_t devices;
     double began_s;      /* on shmt_clock_s */
-    double dealt_s;      /* what --budget comes to for all problems, on one
-                            device after another */
+    double dealt_s;      /* what --budget comes to for the problems of a device,
+                            one after another */
     bool granted;        /* one of a queue is there */
 };
 
@@ -40,12 +39,15 @@ shmt_command_budget_parse(const char *budget, const char *total,
                           struct shmt_command_budget *out,
                           struct shmt_error *err);
 
-/* So many problems are to be tuned on so many GPUs; `all`: of all built-in
- * kernels, which have a total unless the user gave a budget.  The command began
- * at `began_s` on shmt_clock_s. */
+/* So many problems are to be tuned, at `most` so many of them on one GPU;
+ * `all`: of all built-in kernels, which have a total unless the user gave a
+ * budget.  The command began at `began_s` on shmt_clock_s. */
 void shmt_command_budget_begin(struct shmt_command_budget *budget,
-                               size_t problems, size_t devices, bool all,
+                               size_t problems, size_t most, bool all,
                                double began_s);
+
+/* A GPU is lost, and one of the others has `most` problems. */
+void shmt_command_budget_lost(struct shmt_command_budget *budget, size_t most);
 
 /* A device that was waited for in a queue is there: with the first the total
  * begins. */

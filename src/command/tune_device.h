@@ -18,6 +18,7 @@ struct shmt_command_gpu {
                                   asked; "far worker 2" */
     struct shmtune_device device;    /* then not known either */
     size_t model;              /* GPUs of one model are equal */
+    bool lost;                 /* it is not used any more */
 };
 
 struct shmt_command_device {

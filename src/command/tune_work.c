@@ -43,17 +43,43 @@ size_t shmt_command_work_models(const struct shmt_command_work *work)
     return count;
 }
 
+/* Devices of a model that are there. */
+static size_t count_devices(const struct shmt_command_work *work, size_t model)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < work->device.gpu_count; k++)
+        count += work->device.gpus[k].model == model &&
+                 !work->device.gpus[k].lost;
+    return count;
+}
+
+size_t shmt_command_work_most(const struct shmt_command_work *work)
+{
+    const size_t models = shmt_command_work_models(work);
+    size_t most = 0;
+
+    for (size_t model = 0; model < models; model++) {
+        const size_t devices = work->device.replayed != NULL
+                                   ? 1 : count_devices(work, model);
+        size_t count = 0;
+
+        for (size_t k = 0; k < work->kernel_count; k++)
+            if (work->kernels[k].model == model)
+                count += work->kernels[k].count;
+        if (devices > 0 && (count + devices - 1) / devices > most)
+            most = (count + devices - 1) / devices;
+    }
+    return most;
+}
+
 size_t shmt_command_work_together(const struct shmt_command_work *work)
 {
-    const size_t devices = shmt_command_work_devices(work);
-    size_t count = 0;
+    const size_t most = shmt_command_work_most(work);
 
     if (work->device.replayed != NULL || work->device.far.on != NULL)
         return 1;
-    for (size_t k = 0; k < work->kernel_count; k++)
-        count += work->kernels[k].count;
-    count = (count + devices - 1) / devices;
-    return count <= SHMT_CAMPAIGN_MOST ? count : SHMT_CAMPAIGN_TOGETHER;
+    return most <= SHMT_CAMPAIGN_MOST ? most : SHMT_CAMPAIGN_TOGETHER;
 }
 
 /* -- which problems ------------------------------------------------------- */
@@ -518,6 +544,8 @@ static void lose_device(void *context, size_t device,
     struct shmt_command_work *const work = context;
     char text[SHMT_ERROR_BYTES];
 
+    work->device.gpus[device].lost = true;
+    shmt_command_budget_lost(&work->budget, shmt_command_work_most(work));
     snprintf(text, sizeof text, "%s is not used any more, what it had goes on "
              "elsewhere: %.800s", work->device.gpus[device].uuid, why->text);
     shmt_display_notice(&work->display, text);

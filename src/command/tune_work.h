@@ -65,6 +65,9 @@ struct shmt_command_work {
 size_t shmt_command_work_devices(const struct shmt_command_work *work);
 /* How many models of devices there are; each has every kernel. */
 size_t shmt_command_work_models(const struct shmt_command_work *work);
+/* How many problems there are for one device at most, when those of a model
+ * share its own. */
+size_t shmt_command_work_most(const struct shmt_command_work *work);
 /* How many problems a device has at a time: a recorded one, or one of another
  * machine, one. */
 size_t shmt_command_work_together(const struct shmt_command_work *work);

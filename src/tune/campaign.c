@@ -41,30 +41,6 @@ void shmt_campaign_close_target(struct shmt_lane *lane)
 
 /* -- dealing -------------------------------------------------------------- */
 
-static struct shmt_dealer_rest *rest_of(const struct shmt_dealer *dealer,
-                            const struct shmt_campaign_kernel *kernel)
-{
-    return &dealer->rests[kernel - dealer->all->kernels];
-}
-
-/* Problems of a kernel that have to begin.  Where they are not known before it
- * is open, one stands for all. */
-static size_t count_left(const struct shmt_dealer *dealer,
-                         const struct shmt_campaign_kernel *kernel)
-{
-    const struct shmt_dealer_rest *const rest = rest_of(dealer, kernel);
-    size_t count;
-
-    if (rest->refused)
-        return 0;
-    if (kernel->problems == NULL)
-        return rest->next == 0;
-    count = kernel->count > rest->next ? kernel->count - rest->next : 0;
-    for (size_t k = 0; k < dealer->returned_count; k++)
-        count += dealer->returned[k].kernel == kernel;
-    return count;
-}
-
 /* The kernel of the next problem: the one the lane has, else one that its
  * device has, else one that no other has, else the first with a problem left.
  * NULL: nothing is left. */
@@ -76,7 +52,8 @@ choose_kernel(const struct shmt_dealer *dealer, const struct shmt_lane *lane)
 
     for (size_t k = 0; k < dealer->all->kernel_count; k++) {
         struct shmt_campaign_kernel *const kernel = &dealer->all->kernels[k];
-        if (kernel->model != model || count_left(dealer, kernel) == 0)
+        if (kernel->model != model ||
+            shmt_dealer_count_left(dealer, kernel) == 0)
             continue;
         if (lane->open == kernel)
             return kernel;
@@ -98,13 +75,8 @@ choose_kernel(const struct shmt_dealer *dealer, const struct shmt_lane *lane)
 static bool has_problem(const struct shmt_dealer *dealer,
                         const struct shmt_lane *lane)
 {
-    const size_t model = shmt_lane_model(dealer, lane);
-
-    for (size_t k = 0; k < dealer->all->kernel_count; k++)
-        if (dealer->all->kernels[k].model == model &&
-            count_left(dealer, &dealer->all->kernels[k]) > 0)
-            return true;
-    return false;
+    return shmt_dealer_count_waiting(dealer, shmt_lane_model(dealer, lane)) >
+           0;
 }
 
 /* Whether the lane is the one of its device that takes the next problem. */
@@ -119,7 +91,7 @@ static bool may_take(const struct shmt_dealer *dealer,
     if (dealer->width == 1)
         return true;
     if (shmt_dealer_count_searching_beside(dealer, lane) >=
-        dealer->all->together)
+        shmt_dealer_count_together(dealer, shmt_lane_model(dealer, lane)))
         return false;
     kernel = choose_kernel(dealer, lane);
     if (lane->open != kernel && !shmt_dealer_may_start(dealer, lane, kernel))
@@ -151,7 +123,7 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
         const struct shmt_campaign_kernel *const one =
             &dealer->all->kernels[k];
         const size_t left =
-            one->model == model ? count_left(dealer, one) : 0;
+            one->model == model ? shmt_dealer_count_left(dealer, one) : 0;
 
         task->left += left;
         weights += (double)left * one->weight;
@@ -159,10 +131,7 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
     task->part = weights > 0
                      ? kernel->weight * (double)task->left / weights : 1;
     task->devices = shmt_dealer_count_devices(dealer, model, NULL);
-    task->together = (task->left + shmt_dealer_count_searching(dealer, model) +
-                      task->devices - 1) / task->devices;
-    if (task->together > dealer->all->together)
-        task->together = dealer->width > 1 ? dealer->all->together : 1;
+    task->together = shmt_dealer_count_together(dealer, model);
     task->kernel = kernel;
     task->device = shmt_lane_number(dealer, lane);
     task->lane = (size_t)(lane - dealer->lanes);
@@ -175,7 +144,7 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
             return;
         }
     task->again = false;
-    task->number = rest_of(dealer, kernel)->next++;
+    task->number = shmt_dealer_rest_of(dealer, kernel)->next++;
 }
 
 void shmt_campaign_retire(struct shmt_dealer *dealer, struct shmt_lane *lane)
@@ -202,10 +171,8 @@ static void count_present(const struct shmt_dealer *dealer,
     const size_t model = shmt_lane_model(dealer, lane);
     struct shmt_campaign_task *const task = &lane->task;
 
-    task->left = task->devices = 1;
-    for (size_t k = 0; k < dealer->all->kernel_count; k++)
-        if (dealer->all->kernels[k].model == model)
-            task->left += count_left(dealer, &dealer->all->kernels[k]);
+    task->left = 1 + shmt_dealer_count_waiting(dealer, model);
+    task->devices = 1;
     for (size_t k = 0; k < dealer->lane_count; k++) {
         const struct shmt_lane *const other = &dealer->lanes[k];
 
@@ -225,13 +192,10 @@ static void count_beside(const struct shmt_dealer *dealer,
 {
     const size_t model = shmt_lane_model(dealer, lane);
     struct shmt_campaign_task *const task = &lane->task;
-    size_t waiting = 0, begun = 1;   /* this one */
-    size_t fitting;
+    const size_t waiting = shmt_dealer_count_waiting(dealer, model);
+    size_t begun = 1, fitting;   /* this one */
 
     task->busy_s = 0;
-    for (size_t k = 0; k < dealer->all->kernel_count; k++)
-        if (dealer->all->kernels[k].model == model)
-            waiting += count_left(dealer, &dealer->all->kernels[k]);
     task->left = waiting + 1;
     for (size_t k = 0; k < dealer->lane_count; k++) {
         struct shmt_lane *const other = &dealer->lanes[k];
@@ -271,10 +235,8 @@ static void prolong(struct shmt_lane *lane, double seconds)
 /* Whether a problem of the model has still to begin, or begins. */
 static bool is_any_waiting(const struct shmt_dealer *dealer, size_t model)
 {
-    for (size_t k = 0; k < dealer->all->kernel_count; k++)
-        if (dealer->all->kernels[k].model == model &&
-            count_left(dealer, &dealer->all->kernels[k]) > 0)
-            return true;
+    if (shmt_dealer_count_waiting(dealer, model) > 0)
+        return true;
     for (size_t k = 0; k < dealer->lane_count; k++)
         if (dealer->lanes[k].state == SHMT_LANE_OPENING &&
             shmt_lane_model(dealer, &dealer->lanes[k]) == model)
@@ -327,7 +289,7 @@ static void refuse_kernel(struct shmt_dealer *dealer, struct shmt_lane *lane,
 {
     const struct shmt_campaign *const all = dealer->all;
     struct shmt_campaign_kernel *const kernel = lane->task.kernel;
-    struct shmt_dealer_rest *const rest = rest_of(dealer, kernel);
+    struct shmt_dealer_rest *const rest = shmt_dealer_rest_of(dealer, kernel);
 
     shmt_campaign_close_target(lane);
     lane->state = SHMT_LANE_FREE;
@@ -351,6 +313,29 @@ static bool can_drop_out(const struct shmt_dealer *dealer,
                                       NULL) > 1);
 }
 
+/* Of a total, what the problems of a device that is lost need is taken from the
+ * searches on the others, of each as much as if they had begun without it. */
+static void make_time(const struct shmt_dealer *dealer, size_t model)
+{
+    const size_t devices = shmt_dealer_count_devices(dealer, model, NULL);
+
+    if (dealer->all->queued || !is_any_waiting(dealer, model))
+        return;
+    for (size_t k = 0; k < dealer->lane_count; k++) {
+        struct shmt_lane *const lane = &dealer->lanes[k];
+        double less_s;
+
+        if (shmt_lane_model(dealer, lane) != model ||
+            lane->state != SHMT_LANE_RUNNING ||
+            shmt_tune_is_in_finals(lane->run) ||
+            isinf(lane->options.spare_s))
+            continue;
+        less_s = fmax(shmt_tune_left_s(lane->run), 0) / ((double)devices + 1);
+        lane->options.budget_s -= less_s;
+        lane->options.spare_s += less_s;
+    }
+}
+
 /* The device is used as far as its other lanes do. */
 static void drop_out(struct shmt_dealer *dealer, struct shmt_lane *lane,
                      const struct shmt_error *why)
@@ -362,6 +347,7 @@ static void drop_out(struct shmt_dealer *dealer, struct shmt_lane *lane,
         return;
     }
     shmt_campaign_retire(dealer, lane);
+    make_time(dealer, shmt_lane_model(dealer, lane));
     dealer->all->calls->lost(dealer->all->context,
                              shmt_lane_number(dealer, lane), why);
 }
@@ -475,7 +461,7 @@ static enum shmtune_status share_findings(struct shmt_dealer *dealer,
                                           struct shmt_error *err)
 {
     const struct shmt_campaign_kernel *const kernel = lane->task.kernel;
-    struct shmt_dealer_rest *const rest = rest_of(dealer, kernel);
+    struct shmt_dealer_rest *const rest = shmt_dealer_rest_of(dealer, kernel);
     enum shmtune_status status = SHMTUNE_OK;
 
     if (rest->sizes == NULL)
@@ -510,7 +496,7 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
     struct shmt_error err = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (rest_of(dealer, task->kernel)->refused) {
+    if (shmt_dealer_rest_of(dealer, task->kernel)->refused) {
         shmt_campaign_close_target(lane);
         lane->state = SHMT_LANE_FREE;
         return;
@@ -696,7 +682,7 @@ static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
          (!has_problem(dealer, lane) &&
           !shmt_campaign_is_kept(dealer, lane)) ||
          (dealer->width > 1 && lane->open != NULL &&
-          count_left(dealer, lane->open) == 0)))
+          shmt_dealer_count_left(dealer, lane->open) == 0)))
         shmt_campaign_close_target(lane);
 }
 

@@ -39,6 +39,41 @@ size_t shmt_dealer_count_devices(const struct shmt_dealer *dealer,
     return count;
 }
 
+struct shmt_dealer_rest *
+shmt_dealer_rest_of(const struct shmt_dealer *dealer,
+                    const struct shmt_campaign_kernel *kernel)
+{
+    return &dealer->rests[kernel - dealer->all->kernels];
+}
+
+size_t shmt_dealer_count_left(const struct shmt_dealer *dealer,
+                              const struct shmt_campaign_kernel *kernel)
+{
+    const struct shmt_dealer_rest *const rest =
+        shmt_dealer_rest_of(dealer, kernel);
+    size_t count;
+
+    if (rest->refused)
+        return 0;
+    if (kernel->problems == NULL)
+        return rest->next == 0;
+    count = kernel->count > rest->next ? kernel->count - rest->next : 0;
+    for (size_t k = 0; k < dealer->returned_count; k++)
+        count += dealer->returned[k].kernel == kernel;
+    return count;
+}
+
+size_t shmt_dealer_count_waiting(const struct shmt_dealer *dealer,
+                                 size_t model)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < dealer->all->kernel_count; k++)
+        if (dealer->all->kernels[k].model == model)
+            count += shmt_dealer_count_left(dealer, &dealer->all->kernels[k]);
+    return count;
+}
+
 bool shmt_dealer_is_searching(const struct shmt_lane *lane)
 {
     return lane->state == SHMT_LANE_OPENING ||
@@ -83,6 +118,35 @@ size_t shmt_dealer_count_to_end(const struct shmt_dealer *dealer,
                      : other->state == SHMT_LANE_RUNNING;
     }
     return count;
+}
+
+/* Whether a device of the model is not used any more. */
+static bool has_lost(const struct shmt_dealer *dealer, size_t model)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < dealer->all->device_count; k++)
+        count += dealer->all->models[k] == model;
+    return shmt_dealer_count_devices(dealer, model, NULL) < count;
+}
+
+size_t shmt_dealer_count_together(const struct shmt_dealer *dealer,
+                                  size_t model)
+{
+    const size_t devices = shmt_dealer_count_devices(dealer, model, NULL);
+    const size_t count = shmt_dealer_count_waiting(dealer, model) +
+                         shmt_dealer_count_searching(dealer, model);
+    size_t most = dealer->all->together, each = count;
+
+    if (dealer->width == 1)
+        return 1;
+    /* The others have more each. */
+    if (has_lost(dealer, model))
+        most = dealer->width < SHMT_CAMPAIGN_TOGETHER ? dealer->width
+                                                      : SHMT_CAMPAIGN_TOGETHER;
+    if (devices > 0)
+        each = (count + devices - 1) / devices;
+    return each < most ? each : most;
 }
 
 bool shmt_dealer_is_crowded(const struct shmt_dealer *dealer,

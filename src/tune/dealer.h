@@ -119,6 +119,20 @@ bool shmt_dealer_has_kernel(const struct shmt_dealer *dealer, size_t device,
 size_t shmt_dealer_count_devices(const struct shmt_dealer *dealer,
                                  size_t model,
                                  const struct shmt_campaign_kernel *kernel);
+struct shmt_dealer_rest *
+shmt_dealer_rest_of(const struct shmt_dealer *dealer,
+                    const struct shmt_campaign_kernel *kernel);
+/* Problems of a kernel that have to begin.  Where they are not known before it
+ * is open, one stands for all. */
+size_t shmt_dealer_count_left(const struct shmt_dealer *dealer,
+                              const struct shmt_campaign_kernel *kernel);
+/* Those of all kernels on a model. */
+size_t shmt_dealer_count_waiting(const struct shmt_dealer *dealer,
+                                 size_t model);
+/* How many of those that wait and search may search on a device of the model
+ * together, when each has as many. */
+size_t shmt_dealer_count_together(const struct shmt_dealer *dealer,
+                                  size_t model);
 /* Whether a run begins or searches. */
 bool shmt_dealer_is_searching(const struct shmt_lane *lane);
 /* Runs that begin or search on devices of the model, */

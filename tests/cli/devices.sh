@@ -199,6 +199,28 @@ check "and say so, with the other's process" \
 sed -n 's/^measure .* by \([0-9]*\) .*/\1/p' log | uniq >turns
 check "by turns" all '[ "$(wc -l <turns)" -ge 3 ]'
 unset FAKE_WORKER_BUSY_MS FAKE_WORKER_ALONE
+
+# -- shares of the time --------------------------------------------------------
+# tries WHAT: how many candidates a problem of some has, the fewest first.
+tries() { for j in tunings/*/*$1*.journal; do grep -c '{config' "$j"; done | sort -n; }
+FAKE_WORKER_BUSY_MS=10
+FAKE_WORKER_BROKEN=1
+export FAKE_WORKER_BUSY_MS FAKE_WORKER_BROKEN
+have H100,H100
+# shellcheck disable=SC2086
+run toy $sizes --size n=20000 --size n=24000 --device all --total 8s
+check "the problems of a GPU that is lost have a part of the time" all \
+    'exits 0' 'err_has "not used any more"' '[ "$(tries h100 | wc -l)" -eq 6 ]' \
+    '[ $(($(tries h100 | head -n 1) * 5)) -gt "$(tries h100 | tail -n 1)" ]'
+unset FAKE_WORKER_BROKEN
+have H100,A100,A100,A100
+# shellcheck disable=SC2086
+run toy $sizes --device all --budget 1s
+check "one GPU of a model has all the budgets of its problems" all 'exits 0' \
+    'err_has "at most 4 s in all"' \
+    '[ $(($(tries h100 | head -n 1) * 3)) -gt "$(tries a100 | tail -n 1)" ]'
+unset FAKE_WORKER_BUSY_MS
+
 have H100
 SHMTUNE_LOCKS=/proc/no/locks
 run toy --size n=4096 --budget 5
