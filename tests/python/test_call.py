@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls of kernels with arrays, on the fake driver."""
 import array
+import ctypes
 import os
 import threading
 
@@ -66,6 +67,25 @@ class Call(Case):
         # A fault of the kernel's that makes it leave out one element.
         self.kernel(out, x, acc, None, UNWRITTEN)
         self.assertNotEqual(acc.read()[-1], 1000 + 4)
+
+    def test_whole(self):
+        "a size is a whole number that fits, however it is given"
+        class Number(ctypes.c_int32):
+            """As NumPy's arrays without axes: in a buffer, and no key."""
+            __hash__ = None
+
+            def __index__(self):
+                return self.value
+
+        out, x, acc = self.arrays()
+        self.kernel(out, x, acc, n=Number(1000))
+        self.kernel(out, x, acc, Number(1000))
+        self.right(out, x, acc, 2)
+        for n in (2**64 + 1000, 1000.5, True, [1000]):
+            self.refuses("the size n is ", self.kernel, out, x, acc, n=n)
+        for stream in (2**64, -1, True, 7.5):
+            self.refuses("stream is ", self.kernel, out, x, acc,
+                         stream=stream)
 
     def test_workspace(self):
         "a workspace of one's own"

@@ -204,6 +204,8 @@ class TuneKernel(Case):
         "kinds of arguments that shmtune cannot take say what to write"
         for text, more in (
                 ("problem_size is a function", {"problem_size": lambda p: 1}),
+                ("problem_size is 1000.5", {"problem_size": 1000.5}),
+                ("problem_size is None", {"problem_size": [None]}),
                 ("restrictions is a function", {"restrictions": lambda p: 1}),
                 ("a restriction is a function",
                  {"restrictions": [lambda p: 1]}),

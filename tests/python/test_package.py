@@ -84,6 +84,30 @@ class Package(unittest.TestCase):
             kernel.select("sm_1")
         self.assertEqual(caught.exception.status, 8)
 
+    def test_whole(self):
+        "sizes and devices are whole numbers that fit, or refused by name"
+        kernel = shmtune.open().kernel("transpose")
+        right = kernel.select("sm_90", rows=3000, cols=7000)
+        for rows in (3000.0, type("Index", (), {
+                "__index__": lambda self: 3000})()):
+            self.assertEqual(kernel.select("sm_90", rows=rows, cols=7000),
+                             right)
+        for rows, said in ((2**64 + 3000, "18446744073709554616"),
+                           (2**70, str(2**70)), (-2**63 - 1, "-92233720"),
+                           (3000.5, "3000.5"), (True, "True"),
+                           ("3000", "'3000'"), (None, "None"),
+                           (float("inf"), "inf")):
+            for call in (kernel.select, kernel.explain):
+                with self.assertRaises(shmtune.Error) as caught:
+                    call("sm_90", rows=rows, cols=7000)
+                self.assertIn("the size rows is " + said,
+                              str(caught.exception))
+                self.assertEqual(caught.exception.status, 1)
+        for device in (2**32, 0.5, False, b"sm_90"):
+            with self.assertRaises(shmtune.Error) as caught:
+                kernel.select(device)
+            self.assertIn("device is ", str(caught.exception))
+
     def test_names(self):
         "what a traceback calls it is what can be caught"
         for name in shmtune.__all__:

@@ -164,6 +164,15 @@ class Tune(Case):
                      {}, {}, {"TILE": [1]}, status=5, folder="r", grid=[1],
                      block=[1])
         self.refuses("no kernel", shmtune.tune, "nothing", folder="r")
+        for n in (N + 0.5, 2**64 + N, True, "many", None):
+            for size in (n, {"default": n}):
+                self.refuses("problem: the size n is ", shmtune.tune,
+                             text_of("fake_kernel.cu"), "scale", {"n": size},
+                             arguments(), PARAMETERS, folder="r", **GRID)
+        self.refuses("expected the key \"default\"", shmtune.tune,
+                     text_of("fake_kernel.cu"), "scale", {"n": {"min": 1}},
+                     arguments(False), {"TILE": [64]}, grid=[1], block=[64],
+                     folder="r", status=2)
 
     def test_replayed(self):
         "what was recorded is tuned without a GPU"

@@ -203,14 +203,14 @@ def number_of(x, view):
 
 def handle_of(stream):
     """The number of a stream: of PyTorch, CuPy, Numba, cuda-python, an int."""
-    if isinstance(stream, int):
-        return stream
     for name in ("cuda_stream", "ptr"):
         if hasattr(stream, name):
             return int(getattr(stream, name))
     if hasattr(stream, "__cuda_stream__"):
         said = stream.__cuda_stream__
         return int((said() if callable(said) else said)[1])
+    if hasattr(stream, "__index__"):
+        return whole(stream, "stream", 0, 2**64 - 1)
     value = getattr(getattr(stream, "handle", None), "value", None)
     if hasattr(stream, "handle") and (value is None or isinstance(value, int)):
         return value or 0
@@ -235,6 +235,23 @@ def stream_of(x, array):
 _FORMATS = {"f16": "e", "f32": "f", "f64": "d", "i8": "b", "u8": "B",
             "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q",
             "u64": "Q", "bool": "?"}
+
+
+def whole(x, what, low=-2**63, high=2**63 - 1):
+    """The int that a number is, of Python or of NumPy: ctypes would pass the
+    lowest bits of one that is too large."""
+    number = None
+    if not isinstance(x, bool):
+        try:
+            number = x.__index__()
+        except (AttributeError, TypeError, ValueError):
+            if hasattr(x, "is_integer") and x.is_integer():
+                number = int(x)
+    if number is None:
+        raise Error("%s is %.80r; expected a whole number" % (what, x))
+    if not low <= number <= high:
+        raise Error("%s is %d; expected %d to %d" % (what, number, low, high))
+    return number
 
 
 def pack(word, number):

@@ -12,7 +12,7 @@ import time
 import warnings
 
 from . import _command
-from ._array import number_of, view_of
+from ._array import number_of, view_of, whole
 from ._library import Error, INVALID_ARGUMENT
 from ._spec import REAL, host_array, yaml_of, write_text
 from ._tune import InOut, In, Variable, _Writer, _in_order, _run, is_array
@@ -158,7 +158,7 @@ class _Spec:
         for axis, extent in zip("xyz", size):
             if not isinstance(extent, str):
                 name = "problem_" + axis
-                self.sizes[name] = int(extent)
+                self.sizes[name] = whole(extent, "problem_size")
                 extent = name
             self.extents.append(extent)
         self.extents += ["1"] * (3 - len(self.extents))

@@ -12,7 +12,7 @@ from ctypes import byref, c_int64, c_void_p
 
 from . import _library as lib
 from ._array import (Array, describe, element, handle_of, is_gpu_array, pack,
-                     view_of)
+                     view_of, whole)
 from ._driver import Current, driver
 from ._library import Error
 from ._looks import LOOKS, NUMBER, look_at, look_for
@@ -164,13 +164,12 @@ class Kernel:
         """What would be launched at these sizes: a dictionary with `config`,
         `match`, `reason`, `time_us`, `default_us`, `launches`.  A device is
         one of the driver's numbers, or "sm_90"; None: the current one."""
-        choice = self._choose(lib.device(lib.CURRENT_DEVICE if device is None
-                                         else device), self._problem(sizes))
+        choice = self._choose(_device(device), self._problem(sizes))
         return _told(self, choice)
 
     def explain(self, device=None, **sizes):
         """The tunings that are considered, best first, as text."""
-        struct = lib.device(lib.CURRENT_DEVICE if device is None else device)
+        struct = _device(device)
         problem = self._problem(sizes)
         room = lib.library().explain(self._handle, byref(struct), problem,
                                      None, 0) + 1
@@ -183,8 +182,12 @@ class Kernel:
             if name not in self.dimensions:
                 raise Error("%s has no dimension %s; it has: %s" % (
                     self.name, name, ", ".join(self.dimensions) or "none"))
-        whole = [sizes.get(n, d[0]) for n, d in self.dimensions.items()]
-        return (c_int64 * lib.DIMENSIONS)(*whole)
+        return (c_int64 * lib.DIMENSIONS)(*[
+            self._size(n, sizes[n]) if n in sizes else d[0]
+            for n, d in self.dimensions.items()])
+
+    def _size(self, name, x):
+        return whole(x, "%s: the size %s" % (self.name, name))
 
     def _choose(self, device, problem):
         choice = lib.sized(lib.Choice)
@@ -204,7 +207,8 @@ class Kernel:
     # -- the hot path ---------------------------------------------------------
 
     def __call__(self, *arguments, stream=None, **named):
-        if stream is not None and type(stream) is not int:
+        if stream is not None and (type(stream) is not int
+                                   or not 0 <= stream < 2**64):
             stream = handle_of(stream)
         if named:
             return self._call_named(arguments, named, stream)
@@ -215,7 +219,7 @@ class Kernel:
             except KeyError:
                 part, pointer = look_for(type(x))(x)
             if part is NUMBER and self._is_sizing(len(key)):
-                part = x
+                part = self._sizing(len(key), x)
             key.append(part)
             pointers.append(pointer)
         key = tuple(key)
@@ -228,6 +232,10 @@ class Kernel:
     def _is_sizing(self, k):
         return k < len(self._positions) and (
             self._positions[k].sizing is not None)
+
+    def _sizing(self, k, x):
+        return x if type(x) is int else self._size(self._positions[k].sizing,
+                                                   x)
 
     def _planned(self, key, context, arguments, given, sizes, stream):
         """The plan for a call that was not seen, or not in this context: where
@@ -247,29 +255,30 @@ class Kernel:
                     raise Error("%s: %s is given twice" % (self.name, name))
                 given[name] = x
             elif name in self.dimensions:
-                sizes[name] = x
+                sizes[name] = self._size(name, x)
             else:
                 raise Error("%s has neither an argument nor a dimension %s; "
                             "it has %s, and %s" % (
                                 self.name, name, ", ".join(self._named),
                                 ", ".join(self.dimensions) or "no dimension"))
-        whole = list(arguments)
+        every = list(arguments)
         for argument in self._positions[len(arguments):]:
             x = given.pop(argument.name, None)
             # A scalar may have the name of its dimension.
             if x is not None and argument.sizing == argument.name:
-                sizes[argument.name] = x
-            whole.append(x)
-        looks = [look_at(x) for x in whole]
-        key = (tuple(x if part is NUMBER and self._is_sizing(k) else part
-                     for k, ((part, _), x) in enumerate(zip(looks, whole))),
+                sizes[argument.name] = self._size(argument.name, x)
+            every.append(x)
+        looks = [look_at(x) for x in every]
+        key = (tuple(self._sizing(k, x)
+                     if part is NUMBER and self._is_sizing(k) else part
+                     for k, ((part, _), x) in enumerate(zip(looks, every))),
                tuple((n, look_at(x)[0]) for n, x in given.items()),
                tuple(sizes.items()))
         context = _context()
         plan = self._plans.get(key)
         if plan is None or (plan.context != context and plan.anywhere):
-            plan = self._planned(key, context, whole, given, sizes, stream)
-        plan.launch(whole, [pointer for _, pointer in looks], stream, context,
+            plan = self._planned(key, context, every, given, sizes, stream)
+        plan.launch(every, [pointer for _, pointer in looks], stream, context,
                     given)
 
     # -- a plan ---------------------------------------------------------------
@@ -340,7 +349,8 @@ class Kernel:
         known = dict(sizes)
         for argument, x in zip(self._positions, arguments):
             if argument.sizing and x is not None:
-                known.setdefault(argument.sizing, int(x))
+                known.setdefault(argument.sizing,
+                                 self._size(argument.sizing, x))
         order = (lib.INPUT, lib.VALUE, lib.SYMBOL, lib.INOUT, lib.OUTPUT)
         told = sorted(((a, x) for a, x in arrays.items()
                        if a.role in order and a.count is not None),
@@ -424,6 +434,13 @@ def _told(kernel, choice):
         "default_us": choice.default_us if choice.default_us >= 0 else None,
         "launches": launches,
     }
+
+
+def _device(which):
+    if which is None:
+        which = lib.CURRENT_DEVICE
+    return lib.device(which if isinstance(which, str) else
+                      whole(which, "device", lib.CURRENT_DEVICE, 2**31 - 1))
 
 
 def _context():

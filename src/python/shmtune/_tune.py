@@ -8,7 +8,7 @@ import sys
 import textwrap
 
 from . import _command
-from ._array import is_gpu_array, number_of, view_of
+from ._array import is_gpu_array, number_of, view_of, whole
 from ._expr import parse, value_of
 from ._library import Error, WRONG_RESULT
 from ._open import open as open_folder
@@ -255,8 +255,13 @@ class _Writer:
             raise Error("grid and block are missing, as "
                         "grid=[\"ceildiv(n, BLOCK)\"], block=[\"BLOCK\"]")
         grid, block = _list_of(grid), _list_of(block)
-        self.sizes = {n: v["default"] if isinstance(v, dict) else int(v)
-                      for n, v in problem.items()}
+        problem = {n: dict(v) if isinstance(v, dict) else {"default": v}
+                   for n, v in problem.items()}
+        for n, v in problem.items():
+            if "default" in v:
+                v["default"] = whole(v["default"], "problem: the size %s" % n)
+        self.sizes = {n: v["default"] for n, v in problem.items()
+                      if "default" in v}
         parameters = {n: dict(p) if isinstance(p, dict) else
                       {"values": [_number(v, n) for v in p]}
                       for n, p in parameters.items()}
@@ -277,8 +282,7 @@ class _Writer:
                                if not isinstance(a, Variable)]
         spec = {"format": "kernel/2", "name": self.name,
                 "source": self._source(source),
-                "problem": {n: v if isinstance(v, dict) else {"default": int(v)}
-                            for n, v in problem.items()},
+                "problem": problem,
                 "parameters": parameters, "derived": dict(derived or {}),
                 "constraints": constraints, "launches": [launch],
                 "arguments": self._arguments(given, answer, tolerance)}
