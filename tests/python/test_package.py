@@ -123,6 +123,28 @@ class Package(unittest.TestCase):
         self.assertTrue(os.path.exists(tuned.tuning))
         self.assertIn("time_us", str(tuned))
         self.assertIn("<td>", tuned._repr_html_())
+        self.assertTrue(tuned.spec.endswith("kernels/transpose.yaml"))
+        found = tuned.kernel().select("sm_90", rows=8192, cols=8192)
+        self.assertEqual(found["config"], tuned.best)
+        self.assertEqual(found["file"], os.path.abspath(tuned.tuning))
+
+    def test_namesake(self):
+        "a kernel of one's own with its name is not taken for it"
+        os.makedirs("namesake/kernels", exist_ok=True)
+        with open("namesake/kernels/transpose.yaml", "w",
+                  encoding="utf-8") as file:
+            file.write("format: kernel/2\nname: transpose\nsource: t.cu\n"
+                       "parameters: {A: {values: [1], default: 1}}\n"
+                       "launches: [{entry: t, grid: [1], block: [1], "
+                       "arguments: [y]}]\n"
+                       "arguments: {y: {type: f32, role: output, count: 1}}\n")
+        with open("namesake/kernels/t.cu", "w", encoding="utf-8") as file:
+            file.write("extern \"C\" __global__ void t(float *y) {}\n")
+        self.assertEqual(shmtune.open("namesake").kernel(
+            "transpose").parameters, ["A"])
+        tuned = shmtune.tune("transpose", device="replay:h100", budget=1,
+                             folder="namesake")
+        self.assertIn("TILE_X", tuned.kernel().parameters)
 
     def test_no_driver(self):
         "without a driver a call says so"

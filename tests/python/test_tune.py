@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """tune() on the fake driver."""
 import array
+import gc
 import io
 import os
+import pathlib
+import tempfile
 from unittest import mock
 
 import shmtune
@@ -82,6 +85,73 @@ class Tune(Case):
         again = shmtune.tune(tuned.spec, folder="kept", budget="all")
         self.assertEqual(again.name, "scale")
         self.assertEqual(again.best["COST"], 5)
+
+    def call(self, kernel):
+        out, x, acc = (Interface("<f4", (N,)), Interface("<f4", (N,), range(N)),
+                       Interface("<i4", (N,), range(N)))
+        kernel(out, x, acc)
+        self.assertEqual(out.read(), [2.0 * i for i in range(N)])
+
+    def own(self, *parts):
+        """A folder with the fake kernel, beside nothing of ours."""
+        where = os.path.join(*parts)
+        os.makedirs(where, exist_ok=True)
+        for end in (".cu", ".yaml"):
+            with open(os.path.join(where, "mine" + end), "w",
+                      encoding="utf-8") as file:
+                file.write(text_of("fake_kernel" + end).replace(
+                    "source: fake_kernel.cu", "source: mine.cu"))
+        return os.path.join(where, "mine.yaml")
+
+    def test_spec(self):
+        "a spec that lies anywhere is tuned and called, from anywhere"
+        for parts, folder in ((("own",), "own_tuned"),
+                              (("own: ü",), "out: ü"),
+                              (("app", "kernels"), "app_tuned"),
+                              (("both", "kernels"), "both"),
+                              (("b:h", "kernels"), "b:h")):
+            spec = self.own(*parts)
+            before = sorted(os.listdir(os.path.dirname(spec)))
+            tuned = shmtune.tune(pathlib.Path(spec), budget=3, folder=folder)
+            self.assertTrue(os.path.samefile(tuned.spec, spec))
+            here = os.getcwd()
+            os.chdir("/")
+            try:
+                kernel = tuned.kernel()
+            finally:
+                os.chdir(here)
+            self.call(kernel)
+            found = kernel.select(n=N)
+            self.assertEqual((found["match"], found["config"]),
+                             ("exact", tuned.best))
+            self.assertEqual(kernel._library.notes, [
+                n for n in kernel._library.notes if "known by that" in n])
+            # Nothing was put beside it.
+            self.assertEqual(sorted(os.listdir(os.path.dirname(spec))),
+                             before)
+
+    def test_links(self):
+        "what is opened for a spec that lies anywhere is gone with it"
+        def links():
+            return [n for n in os.listdir(tempfile.gettempdir())
+                    if n.startswith("shmtune-open.")]
+
+        tuned = shmtune.tune(self.own("gone"), budget=1, folder="gone_tuned")
+        kernel = tuned.kernel()
+        self.assertEqual(len(links()), 1)
+        self.call(kernel)
+        del kernel
+        gc.collect()
+        self.assertEqual(links(), [])
+        # Two specs of one name: the library takes the first.
+        with open("gone/a.yaml", "w", encoding="utf-8") as file:
+            file.write(text_of("fake_kernel.yaml").replace("fake_kernel.cu",
+                                                           "mine.cu"))
+        error = self.refuses("is the one of", tuned.kernel)
+        self.assertIn(os.path.abspath("gone/mine.yaml"), str(error))
+        self.assertIn(os.path.abspath("gone/a.yaml"), str(error))
+        gc.collect()
+        self.assertEqual(links(), [])
 
     def test_called(self):
         "what was tuned is called with arrays, at other sizes too"

@@ -15,7 +15,8 @@ from . import _command
 from ._array import number_of, view_of, whole
 from ._library import Error, INVALID_ARGUMENT
 from ._spec import REAL, host_array, yaml_of, write_text
-from ._tune import InOut, In, Variable, _Writer, _in_order, _run, is_array
+from ._tune import (InOut, In, Variable, _Writer, _in_order, _run, folder_of,
+                    is_array)
 from ._verify import Verifier
 
 BLOCK = ("block_size_x", "block_size_y", "block_size_z")
@@ -71,6 +72,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     others["grid_div_z"] = grid_div_z
     _refuse(others)
     _check_lang(lang)
+    folder = folder_of(folder)
     began = time.perf_counter()
     if iterations != 7:
         warnings.warn("iterations: shmtune takes as many samples as tell "

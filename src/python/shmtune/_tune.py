@@ -5,9 +5,12 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import textwrap
+import weakref
 
 from . import _command
+from . import _library as lib
 from ._array import is_gpu_array, number_of, view_of, whole
 from ._expr import parse, value_of
 from ._library import Error, WRONG_RESULT
@@ -65,6 +68,8 @@ class Tuned:
     def __init__(self, folder, name, spec, document, journal):
         found = document["results"][0]
         self.folder, self.name, self.spec = folder, name, spec
+        # Of this moment: a program may go to another folder.
+        self._places = os.path.abspath(folder), os.path.abspath(spec)
         self.tuning, self.journal = found["tuning"], found["journal"]
         self.best = found["config"]
         self.time_us = found["result"].get("time_us")
@@ -77,7 +82,10 @@ class Tuned:
 
     def kernel(self):
         """The kernel, to be called with arrays, as it was tuned."""
-        return open_folder(self.folder).kernel(self.name)
+        folder, spec = self._places
+        if not _is_plain(folder, spec):
+            return _open_linked(folder, spec, self.name)
+        return open_folder(folder).kernel(self.name)
 
     def table(self, rows=10, width=None):
         """The first candidates as lines of text, not longer than `width`: what
@@ -116,6 +124,45 @@ class Tuned:
         return "<table><tr>%s</tr>%s</table>" % (
             "".join("<th>%s</th>" % n for n in names),
             "".join("<tr>%s</tr>" % row for row in rows))
+
+
+def _is_plain(folder, spec):
+    """Whether the library finds spec and tunings in the folder: a ':' would
+    stand between two."""
+    return ":" not in folder and os.path.realpath(
+        os.path.dirname(spec)) == os.path.realpath(
+            os.path.join(folder, "kernels"))
+
+
+def _open_linked(folder, spec, name):
+    """The kernel of a spec that lies anywhere, with the tunings in `folder`:
+    the library is given a folder with links, which are gone with it.  What
+    else `folder` has stands behind: no kernel of that name is in the way."""
+    links = tempfile.mkdtemp(prefix="shmtune-open.")
+    try:
+        kernels = os.path.dirname(spec)
+        os.symlink(kernels, os.path.join(links, "kernels"))
+        binaries = os.path.join(os.path.dirname(kernels), "cubins")
+        if os.path.basename(kernels) == "kernels" and os.path.isdir(binaries):
+            os.symlink(binaries, os.path.join(links, "cubins"))
+        path = [links]
+        if ":" in folder:
+            os.symlink(os.path.join(folder, "tunings"),
+                       os.path.join(links, "tunings"))
+        else:
+            path.append(folder)
+        library = open_folder(":".join(path + [lib.search_path()]))
+    except BaseException:
+        shutil.rmtree(links, ignore_errors=True)
+        raise
+    weakref.finalize(library, shutil.rmtree, links, ignore_errors=True)
+    linked = os.path.join(links, "kernels", "")
+    mine = linked + os.path.basename(spec) + ": left out: "
+    for note in library.notes:
+        if note.startswith(mine):
+            raise Error("%s: %s; have one of them in a folder" % (
+                spec, note[len(mine):].replace(linked, kernels + os.sep)))
+    return library.kernel(name)
 
 
 def _columns(names, rows):
@@ -179,9 +226,10 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
     The spec, its source and its data stay in folder/kernels, what is found in
     folder/tunings: shmtune.open(folder).kernel(name) launches it.
     """
+    folder = folder_of(folder)
     if entry is None:
-        return _run(folder, str(source), device, budget, strategy, seed,
-                    resume, verbose)
+        return _run(folder, _spec_or_name(source), device, budget, strategy,
+                    seed, resume, verbose)
     name = name or re.sub(r"\W", "_", entry)
     path = os.path.join(folder, "kernels", name + ".yaml")
     spec = _Writer(name, folder).spec(
@@ -211,6 +259,36 @@ def _in_order(spec):
     return {**known, **spec}
 
 
+def folder_of(folder):
+    try:
+        return os.fsdecode(folder)
+    except TypeError:
+        raise Error("folder is a %s; expected a path"
+                    % type(folder).__name__) from None
+
+
+def _spec_or_name(source):
+    """What the command is given: a path is one for it too."""
+    if isinstance(source, str):
+        return source
+    try:
+        return os.path.join(os.curdir, os.fsdecode(source))
+    except TypeError:
+        raise Error("source is a %s; expected the path of a spec, or the name "
+                    "of a kernel" % type(source).__name__) from None
+
+
+def _spec_of(what):
+    """The spec that the command takes for a path or a name."""
+    if os.sep not in what and not what.endswith((".yaml", ".yml")):
+        for kernel in _command.run(["list", "kernels"])["kernels"]:
+            if kernel["name"] == what:
+                return kernel["spec"]
+        return what     # the command says that there is none
+    inside = os.path.join(what, "kernel.yaml")      # of a captured launch
+    return inside if os.path.isfile(inside) else what
+
+
 def _run(folder, what, device, budget, strategy, seed, resume, verbose,
          name=None):
     words = ["tune", what, "--device", str(device), "--output",
@@ -222,6 +300,7 @@ def _run(folder, what, device, budget, strategy, seed, resume, verbose,
         words += ["--strategy", strategy]
     if verbose:
         words.append("-v")
+    spec = _spec_of(what)
     document = _command.run(words, print if verbose else None)
     failures = document["failures"]
     if failures:
@@ -233,12 +312,8 @@ def _run(folder, what, device, budget, strategy, seed, resume, verbose,
     if not document["results"]:
         raise Error("nothing was tuned", WRONG_RESULT)
     found = document["results"][0]
-    show = ["show", found["journal"]]
-    if name is not None or what.endswith((".yaml", ".yml")):
-        show += ["--spec", what]
-    journal = _command.run(show)
-    return Tuned(folder, name or found["kernel"],
-                 what if name is not None else None, document, journal)
+    journal = _command.run(["show", found["journal"], "--spec", spec])
+    return Tuned(folder, name or found["kernel"], spec, document, journal)
 
 
 class _Writer:

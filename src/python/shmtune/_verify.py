@@ -8,7 +8,6 @@ from . import _command
 from . import _library as lib
 from ._array import view_of
 from ._driver import Current, Memory, driver
-from ._open import open as open_folder
 from ._tune import InOut, Variable, _Given
 
 
@@ -17,8 +16,8 @@ class Verifier:
 
     def __init__(self, spec, tuned, answer):
         self.spec = spec
-        self._library = open_folder(tuned.folder)
-        self._kernel = self._library.kernel(tuned.name)
+        self._kernel = tuned.kernel()
+        self._library = self._kernel._library
         self._context = driver().primary(
             tuned.found["device"].get("ordinal", 0))
         self._wanted = [a is not None for a in answer]
