@@ -200,6 +200,17 @@ class TuneKernel(Case):
         with self.assertRaises(TypeError):
             tune("kt_refused", surprise=1)
 
+    def test_single(self):
+        "one value or text stands where several may"
+        results, _ = tune("kt_single", restrictions="spare == 1",
+                          tune_params={"block_size_x": 64, "spare": (0, 1)},
+                          compiler_options="-DSPARE=1", answer=answer())
+        self.assertEqual([(r["block_size_x"], r["spare"]) for r in results],
+                         [(64, 1)])
+        with self.assertRaises(shmtune.Error) as caught:
+            tune("kt_single", restrictions=["spare =="])
+        self.assertIn("in `spare ==`", str(caught.exception))
+
     def test_kinds(self):
         "kinds of arguments that shmtune cannot take say what to write"
         for text, more in (
@@ -214,6 +225,8 @@ class TuneKernel(Case):
                  {"kernel_source": lambda p: ""}),
                 ("list of 2 files", {"kernel_source": ["a.cu", "b.cu"]}),
                 ("shmtune gives numbers", {"tune_params": {"a": ["x"]}}),
+                ("tune_params is a list", {"tune_params": [64]}),
+                ("shmtune gives numbers", {"tune_params": {"a": "x"}}),
                 ("lang=\"C\"", {"lang": "C"}),
                 ("lang='OpenCL'", {"lang": "OpenCL"}),
                 ("has no __global__ function", {"kernel_name": "nothing"}),

@@ -2,6 +2,7 @@
 """Sizes that follow from shapes, for the counts that shipped specs have."""
 import unittest
 
+from shmtune._expr import Unknown, parse, value_of
 from shmtune._sizes import Count, infer
 
 
@@ -70,6 +71,17 @@ class Sizes(unittest.TestCase):
         "a count with other names, or none that can be read, tells nothing"
         for count in ("tiles + 1", "n +", "f(n)", "n.x"):
             self.assertEqual(sizes({"n": 5}, [(count, (8,))]), {"n": 5})
+
+    def test_values(self):
+        "expressions are computed as the spec has them, or not at all"
+        def at(text):
+            return value_of(parse(text), {"n": 3})
+        self.assertEqual([at(t) for t in ("+n", "-n", "not n", "2 ** n")],
+                         [3, -3, False, 8])
+        for text, kind in (("9 ** 9 ** 9", OverflowError), ("~n", KeyError),
+                           ("n +", Unknown), ("\0", Unknown),
+                           ("(" * 10000, Unknown)):
+            self.assertRaises(kind, at, text)
 
     def test_no_solution(self):
         "where no size fits, nothing is made up"

@@ -205,6 +205,60 @@ class Tune(Case):
         self.assertGreater(error.line, 1)
         self.assertGreater(error.column, 1)
 
+    def test_unread(self):
+        "an expression that cannot be read has its place without a default, too"
+        for more in ({"constraints": ["TILE <="]}, {"constraints": "TILE <="},
+                     {"block": ["TILE <="]}, {"derived": {"twice": "TILE <="}},
+                     {"constraints": ["TILE <=" + "(" * 1000]}):
+            error = self.refuses("; in `", self.tune, "unread",
+                                 status=2, **more)
+            self.assertTrue(error.file.endswith("scale.yaml"))
+            self.assertGreater(error.column, 1)
+
+    def test_word(self):
+        "a word where a number is needed is an error in the spec"
+        for name in ("grid", "block"):
+            error = self.refuses("a word", self.tune, "word", status=2,
+                                 constraints=(), parameters={
+                                     "TILE": ["wide", "narrow"],
+                                     "COST": {"values": [5], "default": 5,
+                                              "scope": "launch"}},
+                                 **{name: ["TILE * 2"]})
+            self.assertTrue(error.file.endswith("scale.yaml"))
+
+    def test_ranges(self):
+        "parameters as the spec has them, ranges too, without a default"
+        cost = {"values": [5], "default": 5, "scope": "launch"}
+        for tile, number in (
+                ({"from": 32, "to": 128, "times": 2}, 3),
+                ({"values": {"from": 32, "to": 128, "times": 2}}, 3),
+                ({"from": 64, "to": 128, "step": 64}, 2),
+                ({"from": 128, "to": "n - 870", "times": 2}, 1),
+                ({"from": 32, "to": 64, "times": 2, "default": 32}, 2),
+                (range(32, 65, 32), 2), ((32, 64), 2)):
+            tuned = self.tune("ranges", answer=right,
+                              parameters={"TILE": tile, "COST": cost},
+                              constraints="TILE <= 128")
+            self.assertEqual(len(tuned.results), number, tile)
+            self.assertIn(tuned.best["TILE"], (32, 64, 128))
+        for tile, said in (
+                ({"from": 32}, "expected the key \"to\""),
+                ({"from": 32, "to": 64, "times": 1}, "to 1024"),
+                ({"from": 32, "to": 64, "step": 0}, "expected an integer"),
+                ({"from": 32, "to": 16}, "expected an integer"),
+                ({"from": 32, "to": 64, "by": 2}, "by")):
+            self.refuses(said, self.tune, "ranges", status=2,
+                         parameters={"TILE": tile, "COST": cost})
+        for tile, said in (
+                ({"from": "n", "to": 64}, "give its \"default\""),
+                (64, "parameter TILE has the values 64"),
+                ("64", "parameter TILE has the values '64'"),
+                ({"value": [64]}, "parameter TILE has the values None"),
+                ([], "parameter TILE has no values"),
+                ([None], "expected a number or a word")):
+            self.refuses(said, self.tune, "ranges",
+                         parameters={"TILE": tile, "COST": cost})
+
     def test_compiler(self):
         "a source that does not compile says the compiler's words"
         with self.assertRaises(shmtune.Error) as caught:
@@ -234,6 +288,25 @@ class Tune(Case):
                      {}, {}, {"TILE": [1]}, status=5, folder="r", grid=[1],
                      block=[1])
         self.refuses("no kernel", shmtune.tune, "nothing", folder="r")
+        for name, said in (("parameters", "parameters is a list"),
+                           ("derived", "derived is a list"),
+                           ("default", "default is a list"),
+                           ("keys", "keys is a list"),
+                           ("tolerance", "argument out has the tolerance ["),
+                           ("answer", "answer has 1 members")):
+            self.refuses(said, self.tune, "r", **{name: [5]})
+        self.refuses("folder is a list", self.tune, ["r"])
+        self.refuses("problem is a int", shmtune.tune, "a\n", "f", 1000,
+                     grid=1, block=1, folder="r")
+        self.refuses("arguments is a int", shmtune.tune, "a\n", "f", {}, 5,
+                     grid=1, block=1, folder="r")
+        for source in (None, b"a.cu"):
+            self.refuses("source is a ", shmtune.tune, source, "f", {}, {},
+                         grid=1, block=1, folder="r")
+        self.refuses("entry is a int", shmtune.tune, "a\n", 5, folder="r")
+        self.refuses("argument out has the count \"n +\"", self.tune, "r",
+                     arguments={"out": shmtune.Out(array.array("f", [0]),
+                                                   count="n +")})
         for n in (N + 0.5, 2**64 + N, True, "many", None):
             for size in (n, {"default": n}):
                 self.refuses("problem: the size n is ", shmtune.tune,

@@ -180,6 +180,9 @@ def view_of(x):
         return memoryview(x)
     except TypeError:
         return None
+    except ValueError as error:     # NumPy's dates, ml_dtypes
+        raise Error("%s has elements that shmtune does not have: %s"
+                    % (_name(x), error)) from None
 
 
 def element(x, view):

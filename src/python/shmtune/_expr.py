@@ -3,10 +3,19 @@
 import ast
 import operator
 
+def _power(a, b):
+    # Beyond 64 bits is an error in a spec; here it might take for ever.
+    if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and b > 64:
+        raise OverflowError("%d ** %d" % (a, b))
+    return a ** b
+
+
+_UNARY = {ast.UAdd: operator.pos, ast.USub: operator.neg,
+          ast.Not: operator.not_}
 _BINARY = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Pow: operator.pow,
+    ast.Mod: operator.mod, ast.Pow: _power,
 }
 _COMPARE = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt,
@@ -36,6 +45,9 @@ def names_of(tree):
 
 
 def value_of(tree, sizes):
+    """Of what parse has made; raises Unknown, or what arithmetic raises."""
+    if tree is None:
+        raise Unknown("what cannot be read")
     if isinstance(tree, ast.Constant):
         return tree.value
     if isinstance(tree, ast.Name):
@@ -46,8 +58,7 @@ def value_of(tree, sizes):
         return _BINARY[type(tree.op)](value_of(tree.left, sizes),
                                       value_of(tree.right, sizes))
     if isinstance(tree, ast.UnaryOp):
-        value = value_of(tree.operand, sizes)
-        return -value if isinstance(tree.op, ast.USub) else not value
+        return _UNARY[type(tree.op)](value_of(tree.operand, sizes))
     if isinstance(tree, ast.BoolOp):
         stop = isinstance(tree.op, ast.Or)
         for part in tree.values:
@@ -75,5 +86,9 @@ def value_of(tree, sizes):
 
 
 def parse(text):
-    """The tree of an expression; raises SyntaxError."""
-    return ast.parse(str(text).strip(), mode="eval").body
+    """The tree of an expression; None: it cannot be read, and the command says
+    why, with the place in the spec."""
+    try:
+        return ast.parse(str(text).strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None

@@ -15,8 +15,8 @@ from . import _command
 from ._array import number_of, view_of, whole
 from ._library import Error, INVALID_ARGUMENT
 from ._spec import REAL, host_array, yaml_of, write_text
-from ._tune import (InOut, In, Variable, _Writer, _in_order, _run, folder_of,
-                    is_array)
+from ._tune import (InOut, In, Variable, _Writer, _in_order, _mapping, _run,
+                    folder_of, is_array)
 from ._verify import Verifier
 
 BLOCK = ("block_size_x", "block_size_y", "block_size_z")
@@ -140,8 +140,9 @@ class _Spec:
                         % type(name).__name__)
         self.name, self.folder = re.sub(r"\W", "_", name), folder
         self.entry = name
-        self.parameters = {n: [_value(v, n) for v in values]
-                           for n, values in parameters.items()}
+        self.parameters = {
+            n: [_value(v, n) for v in _list_of(values, "tune_params: " + n)]
+            for n, values in _mapping(parameters, "tune_params").items()}
         self.text, self.place = _source_of(source)
         self.sizes, self.keys, self.constraints = {}, {}, []
         self.block = [n if n in self.parameters else threads
@@ -183,7 +184,7 @@ class _Spec:
         if callable(restrictions):
             raise Error("restrictions is a function; write it as texts, "
                         "[\"block_size_x * block_size_y <= 512\"]")
-        for one in restrictions or []:
+        for one in _list_of(restrictions or [], "restrictions"):
             if not isinstance(one, str):
                 raise Error("a restriction is a %s; write it as a text, "
                             "\"block_size_x * block_size_y <= 512\""
@@ -194,7 +195,7 @@ class _Spec:
 
     def compile_with(self, options):
         kept, includes = [], [self.place] if self.place else []
-        for option in options or []:
+        for option in _list_of(options or [], "compiler_options"):
             if option.startswith(("-arch", "--gpu-architecture", "-gencode")):
                 warnings.warn("compiler_options: %s is left out; what is "
                               "compiled is for the device" % option,
@@ -395,7 +396,8 @@ def _list_of(by, name):
     if callable(by):
         raise Error("%s is a function; write it as texts, "
                     "[\"block_size_x\", \"tile_size\"]" % name)
-    return [by] if isinstance(by, (str, int)) else list(by)
+    return (list(by) if hasattr(by, "__iter__") and not isinstance(by, str)
+            else [by])
 
 
 def _divisor(word):
@@ -408,8 +410,8 @@ def _divisor(word):
 
 
 def _at_sizes(extent, sizes):
-    return re.sub(r"\bproblem_[xyz]\b", lambda m: str(sizes[m.group()]),
-                  str(extent))
+    return re.sub(r"\bproblem_[xyz]\b", lambda m: str(sizes.get(
+        m.group(), m.group())), str(extent))
 
 
 def _scalar(x, name):

@@ -16,10 +16,7 @@ class Count:
     which they stand.  `usable` is false where it has other names."""
 
     def __init__(self, text, dimensions):
-        try:
-            self._tree = parse(text)
-        except SyntaxError:
-            self._tree = None
+        self._tree = parse(text)
         names = [] if self._tree is None else names_of(self._tree)
         self.usable = self._tree is not None and set(names) <= set(dimensions)
         self.names = list(dict.fromkeys(names))

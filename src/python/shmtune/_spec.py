@@ -20,6 +20,7 @@ _NPY = {"f16": "<f2", "bf16": "<u2", "f8e4m3": "|u1", "f8e5m2": "|u1",
         "bool": "|b1"}
 REAL = ("f16", "bf16", "f8e4m3", "f8e5m2", "f32", "f64")
 MOST_TRIED = 200000
+MOST_VALUES = 65536     # of a range; the command takes no more
 
 
 # -- YAML ---------------------------------------------------------------------
@@ -101,7 +102,7 @@ def holds(trees, values):
                 return False
         except ArithmeticError:
             return False
-        except (Unknown, KeyError, TypeError):
+        except (Unknown, KeyError, TypeError, ValueError):
             pass            # the command says what is wrong with it
     return True
 
@@ -128,12 +129,7 @@ def choose_default(parameters, constraints, block, sizes):
             tried += 1
             if not holds(trees, values):
                 continue
-            try:
-                threads = math.prod(value_of(b, values) for b in blocks)
-            except (Unknown, ArithmeticError, KeyError, TypeError):
-                threads = 256
-            # A block that is longer along x reads memory in longer rows.
-            far = abs(math.log2(max(threads, 1) / 256)), -(own or (0,))[0]
+            far = _distance(blocks, values, own)
             if best is None or far < best[0]:
                 best = far, {n: values[n] for n in parameters}
         if best is not None and (best[0][0] <= 1 or tried > MOST_TRIED):
@@ -144,6 +140,38 @@ def choose_default(parameters, constraints, block, sizes):
         raise Error("no configuration satisfies the constraints, of %d that "
                     "were tried; give one as default=" % tried, 3)
     return best[1]
+
+
+def _distance(blocks, values, own):
+    """Of a block from what is plain; one that is longer along x reads memory in
+    longer rows."""
+    along = own[0] if own and isinstance(own[0], (int, float)) else 0
+    try:
+        threads = math.prod(value_of(b, values) for b in blocks)
+        return abs(math.log2(max(threads, 1) / 256)), -along
+    except (Unknown, ArithmeticError, KeyError, TypeError, ValueError):
+        return 0, -along    # the command says what is wrong with it
+
+
+def range_of(given, sizes, name):
+    """The values of a range of the spec at these sizes.  What is wrong with one
+    the command says."""
+    try:
+        low, high = (value_of(parse(given[k]), sizes) for k in ("from", "to"))
+        step, times = int(given.get("step", 1)), int(given.get("times", 1))
+    except (Unknown, ArithmeticError, KeyError, TypeError, ValueError):
+        return [0]
+    if _words(given["from"]):
+        raise Error("parameter %s: where its range begins depends on the "
+                    "problem; give its \"default\"" % name)
+    if not isinstance(high, (int, float)) or step < 1 or times < 1 or (
+            times > 1 and low < 1):
+        return [0]
+    values = []
+    while low <= high and len(values) < MOST_VALUES:
+        values.append(low)
+        low = low * times if times > 1 else low + step
+    return values or [low]
 
 
 def _words(text):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tune(): a kernel, its arrays and what may be tuned, as Python has them.  It
 writes a spec, runs the command, and gives back a table."""
+import collections.abc
 import os
 import re
 import shutil
@@ -15,8 +16,8 @@ from ._array import is_gpu_array, number_of, view_of, whole
 from ._expr import parse, value_of
 from ._library import Error, WRONG_RESULT
 from ._open import open as open_folder
-from ._spec import (REAL, choose_default, host_array, write_npy, write_text,
-                    yaml_of)
+from ._spec import (REAL, choose_default, host_array, range_of, write_npy,
+                    write_text, yaml_of)
 
 TOLERANCE = {"absolute": 1e-6, "relative": 1e-5}
 
@@ -230,18 +231,21 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
     if entry is None:
         return _run(folder, _spec_or_name(source), device, budget, strategy,
                     seed, resume, verbose)
+    if not isinstance(entry, str):
+        raise Error("entry is a %s; expected the name of a kernel"
+                    % type(entry).__name__)
     name = name or re.sub(r"\W", "_", entry)
     path = os.path.join(folder, "kernels", name + ".yaml")
     spec = _Writer(name, folder).spec(
-        source, entry, problem or {}, arguments or {}, parameters or {},
-        list(constraints), grid=grid, block=block, answer=answer,
+        source, entry, problem, arguments or {}, parameters,
+        _list_of(constraints), grid=grid, block=block, answer=answer,
         tolerance=tolerance, default=default, derived=derived, shared=shared)
     spec.update({k: v for k, v in (
-        ("includes", [os.path.abspath(i) for i in includes]),
-        ("options", list(options)), ("standard", standard),
+        ("includes", [os.path.abspath(i) for i in _list_of(includes)]),
+        ("options", _list_of(options)), ("standard", standard),
         ("fast_math", fast_math), ("compiler", compiler),
         ("work", work)) if v})
-    spec.update(keys or {})
+    spec.update(_mapping(keys, "keys"))
     write_text(path, yaml_of(_in_order(spec)))
     return _run(folder, path, device, budget, strategy, seed, resume, verbose,
                 name)
@@ -331,21 +335,24 @@ class _Writer:
                         "grid=[\"ceildiv(n, BLOCK)\"], block=[\"BLOCK\"]")
         grid, block = _list_of(grid), _list_of(block)
         problem = {n: dict(v) if isinstance(v, dict) else {"default": v}
-                   for n, v in problem.items()}
+                   for n, v in _mapping(problem, "problem").items()}
+        derived = _mapping(derived, "derived")
         for n, v in problem.items():
             if "default" in v:
                 v["default"] = whole(v["default"], "problem: the size %s" % n)
         self.sizes = {n: v["default"] for n, v in problem.items()
                       if "default" in v}
-        parameters = {n: dict(p) if isinstance(p, dict) else
-                      {"values": [_number(v, n) for v in p]}
-                      for n, p in parameters.items()}
+        parameters = {n: _parameter(n, p) for n, p in
+                      _mapping(parameters, "parameters").items()}
         if default is None:
             missing = [n for n, p in parameters.items() if "default" not in p]
             default = {} if not missing else choose_default(
-                {n: [p["default"]] if "default" in p else p["values"]
+                {n: [p["default"]] if "default" in p else
+                 range_of(p["values"], self.sizes, n)
+                 if isinstance(p["values"], dict) else p["values"]
                  for n, p in parameters.items()}, constraints, block,
                 self._with_derived(derived))
+        default = _mapping(default, "default")
         for n, p in parameters.items():
             if n in default:
                 p["default"] = _number(default[n], n)
@@ -358,14 +365,14 @@ class _Writer:
         spec = {"format": "kernel/2", "name": self.name,
                 "source": self._source(source),
                 "problem": problem,
-                "parameters": parameters, "derived": dict(derived or {}),
+                "parameters": parameters, "derived": derived,
                 "constraints": constraints, "launches": [launch],
                 "arguments": self._arguments(given, answer, tolerance)}
         return {k: v for k, v in spec.items() if v or k == "parameters"}
 
     def _with_derived(self, derived):
         values = dict(self.sizes)
-        for n, text in (derived or {}).items():
+        for n, text in derived.items():
             try:
                 values[n] = value_of(parse(text), values)
             except Exception:
@@ -375,6 +382,9 @@ class _Writer:
     def _source(self, source):
         """Its name in the spec: a path as it is, a text in a file beside."""
         source = os.fspath(source) if hasattr(source, "__fspath__") else source
+        if not isinstance(source, str):
+            raise Error("source is a %s; expected a text, or a path"
+                        % type(source).__name__)
         if "\n" not in source and source.endswith((".cu", ".cuh", ".cc",
                                                    ".cpp")):
             if not os.path.exists(source):
@@ -387,6 +397,9 @@ class _Writer:
     def _named(arguments, source):
         if isinstance(arguments, dict):
             return dict(arguments)
+        if not isinstance(arguments, (list, tuple)):
+            raise Error("arguments is a %s; expected {name: array or number}"
+                        % type(arguments).__name__)
         return {"a%d" % k: a for k, a in enumerate(arguments)}
 
     def _arguments(self, given, answer, tolerance):
@@ -438,8 +451,7 @@ class _Writer:
             allowed = a.tolerance if a.tolerance is not None else tolerance
             if allowed is None:
                 allowed = dict(TOLERANCE) if word in REAL else {}
-            told["tolerance"] = (allowed if isinstance(allowed, dict) else
-                                 {"absolute": float(allowed)})
+            told["tolerance"] = _tolerance(name, allowed)
         if answer is not None:
             right, kind = host_array(answer, "the answer for " + name)
             if kind != word or right.nbytes != view.nbytes:
@@ -459,14 +471,26 @@ class _Writer:
         return "%s/%s.npy" % (self.data, name)
 
 
+def _tolerance(name, allowed):
+    if isinstance(allowed, dict):
+        return allowed
+    try:
+        return {"absolute": float(allowed)}
+    except (TypeError, ValueError):
+        raise Error("argument %s has the tolerance %.80r; expected a number, "
+                    "or {\"relative\": 1e-5}" % (name, allowed)) from None
+
+
 def _count(name, count, view, sizes):
     have = view.nbytes // view.itemsize
     if count is None:
         return have
     try:
         wanted = value_of(parse(count), sizes)
-    except Exception as error:
-        raise Error("the count of %s, %s: %s" % (name, count, error)) from None
+    except Exception:
+        raise Error("argument %s has the count \"%s\"; expected an expression "
+                    "over %s" % (name, count, ", ".join(sizes) or "numbers")
+                    ) from None
     if wanted != have:
         raise Error("argument %s has %d elements, its count %s is %s" % (
             name, have, count, wanted))
@@ -502,7 +526,42 @@ def _answers(given, answer):
 
 
 def _list_of(value):
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+    """Of one, or of what has several; a text is one."""
+    return (list(value) if hasattr(value, "__iter__")
+            and not isinstance(value, (str, bytes)) else [value])
+
+
+def _mapping(value, what):
+    if value is None:
+        return {}
+    if not isinstance(value, collections.abc.Mapping):
+        raise Error("%s is a %s; expected {name: ...}"
+                    % (what, type(value).__name__))
+    return dict(value)
+
+
+_RANGE = ("from", "to", "step", "times")
+
+
+def _parameter(name, given):
+    """A parameter as the spec has it; a list, or a range, is its values."""
+    if isinstance(given, dict):
+        told = {k: v for k, v in given.items() if k not in _RANGE}
+        range_ = {k: v for k, v in given.items() if k in _RANGE}
+        if range_:
+            told.setdefault("values", range_)
+    else:
+        told = {"values": given}
+    values = told.get("values")
+    if not isinstance(values, dict):
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+            raise Error("parameter %s has the values %.80r; expected a list, "
+                        "or a range, {\"from\": 64, \"to\": 256, \"times\": 2}"
+                        % (name, values))
+        told["values"] = [_number(v, name) for v in values]
+        if not told["values"]:
+            raise Error("parameter %s has no values" % name)
+    return told
 
 
 def _number(value, name):
@@ -513,7 +572,7 @@ def _number(value, name):
     if isinstance(value, (int, float, str)):
         return value
     if hasattr(value, "item"):
-        return value.item()
+        return _number(value.item(), name)
     raise Error("parameter %s has the value %r; expected a number or a word"
                 % (name, value))
 
