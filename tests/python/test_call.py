@@ -247,6 +247,27 @@ class Call(Case):
         library.close()
         self.right(out, x, acc)
 
+    def test_closed(self):
+        "what is closed is refused, not read"
+        library = shmtune.open(folder("fake_kernel"))
+        kernel = library.kernel("fake_kernel")
+        arrays = self.arrays()
+        kernel(*arrays)
+        kernel(*arrays, n=1000)
+        memory = [made for plan in kernel._plans.values()
+                  for mine in plan.workspaces.values() for _, made in mine]
+        self.assertGreater(min(made.pointer for made in memory), 0)
+        library.close()
+        self.assertEqual({made.pointer for made in memory}, {0})
+        for call in (kernel, lambda *a: kernel(*a, n=1000),
+                     lambda *a: kernel(*a, stream=0),
+                     lambda *a: kernel.select(), lambda *a: kernel.explain(),
+                     lambda *a: library.kernel("fake_kernel"),
+                     lambda *a: library.kernels, lambda *a: library.notes):
+            self.refuses("the library is closed", call, *arrays)
+        self.right(*arrays, times=2)
+        self.assertIn("fake_kernel(out, x, acc", repr(kernel))
+
     def test_streams(self):
         "streams of other libraries"
         from shmtune._array import handle_of

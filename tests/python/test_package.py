@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is in the wheel, and what works without a GPU."""
 import os
+import pathlib
 import subprocess
 import sys
 import unittest
@@ -107,6 +108,33 @@ class Package(unittest.TestCase):
             with self.assertRaises(shmtune.Error) as caught:
                 kernel.select(device)
             self.assertIn("device is ", str(caught.exception))
+
+    def test_texts(self):
+        "a path is any that the system has; what C would cut is refused"
+        where = os.path.join(os.fsencode(os.getcwd()), b"l\xe4rm")
+        os.makedirs(os.path.join(where, b"tunings"), exist_ok=True)
+        share = os.fsencode(shmtune.open().kernel("transpose").select(
+            "sm_90")["file"]).partition(b"/tunings/")[0]
+        for path in (where + b":" + share, os.fsdecode(where + b":" + share),
+                     pathlib.Path(os.fsdecode(share)), share):
+            with shmtune.open(path) as library:
+                self.assertIn("transpose", library.kernels)
+                self.assertEqual(library.notes, [])
+        os.environ["SHMTUNE_PATH"] = os.fsdecode(where)
+        try:
+            self.assertIn("transpose", shmtune.open().kernels)
+        finally:
+            del os.environ["SHMTUNE_PATH"]
+        library = shmtune.open()
+        kernel = library.kernel("transpose")
+        for what, call in (("path", shmtune.open),
+                           ("the name of a kernel", library.kernel),
+                           ("device", kernel.select)):
+            for x in ("transpose\0", ["transpose"]):
+                with self.assertRaises(shmtune.Error) as caught:
+                    call(x)
+                self.assertIn("%s is %r; expected" % (what, x),
+                              str(caught.exception))
 
     def test_names(self):
         "what a traceback calls it is what can be caught"

@@ -183,6 +183,18 @@ def check(status, message):
         raise Error(text or STATUSES.get(status, "failed"), status)
 
 
+def encoded(text_, what):
+    """For a function of C, which reads no further than a NUL byte."""
+    try:
+        bytes_ = os.fsencode(text_)
+    except (TypeError, UnicodeError):
+        bytes_ = None
+    if bytes_ is None or b"\0" in bytes_:
+        raise Error("%s is %.80r; expected a text without NUL bytes"
+                    % (what, text_))
+    return bytes_
+
+
 def text(bytes_):
     return None if bytes_ is None else bytes_.decode("utf-8", "replace")
 
@@ -221,8 +233,8 @@ def device(which=CURRENT_DEVICE):
     """A struct for a number of the driver's, or for "sm_90"."""
     out, message = sized(Device), Message()
     if isinstance(which, str):
-        status = library().device_for_arch(which.encode(), byref(out),
-                                           byref(message))
+        status = library().device_for_arch(encoded(which, "device"),
+                                           byref(out), byref(message))
     else:
         status = library().device_query(which, byref(out), byref(message))
     check(status, message)

@@ -7,6 +7,7 @@ comes out is a plan, and every later call of that kind only fills in addresses
 and launches.
 """
 import ctypes
+import functools
 import weakref
 from ctypes import byref, c_int64, c_void_p
 
@@ -33,18 +34,20 @@ class Library:
     def __init__(self, path=None):
         functions = lib.library()
         handle, message = c_void_p(), lib.Message()
-        if path is None:
-            path = lib.search_path()
-        elif not isinstance(path, (str, bytes)):
-            path = str(path)
-        lib.check(functions.open(path.encode() if isinstance(path, str)
-                                 else path, byref(handle), byref(message)),
-                  message)
-        self._handle = handle
+        path = lib.encoded(lib.search_path() if path is None else path,
+                           "path")
+        lib.check(functions.open(path, byref(handle), byref(message)), message)
+        self._opened = handle
         self._kernels = {}
-        self._functions = []    # (context, function), of all kernels
-        self._close = weakref.finalize(self, _close, handle, self._functions)
+        self._held = []     # (context, what gives something of it back)
+        self._close = weakref.finalize(self, _close, handle, self._held)
         self._close.atexit = False
+
+    @property
+    def _handle(self):
+        if not self._close.alive:
+            raise Error("the library is closed; open it again")
+        return self._opened
 
     @property
     def notes(self):
@@ -63,18 +66,23 @@ class Library:
 
     def kernel(self, name):
         """A kernel by the name in its spec, to be called."""
-        if name not in self._kernels:
-            found = lib.library().kernel_find(self._handle, name.encode())
+        word = lib.encoded(name, "the name of a kernel")
+        if word not in self._kernels:
+            found = lib.library().kernel_find(self._handle, word)
             if not found:
-                why = [n for n in self.notes if name in n]
+                why = [n for n in self.notes if str(name) in n]
                 raise Error("no kernel \"%s\"; there are: %s%s" % (
                     name, ", ".join(self.kernels) or "none",
                     "".join("; " + n for n in why)), lib.NOT_FOUND)
-            self._kernels[name] = Kernel(self, found)
-        return self._kernels[name]
+            # Another thread's, where it was first.
+            return self._kernels.setdefault(word, Kernel(self, found))
+        return self._kernels[word]
 
     def close(self):
-        """Waits for the device, then gives everything back."""
+        """Waits for the device, then gives everything back.  No kernel of it
+        can be called any more."""
+        for kernel in self._kernels.values():
+            kernel._plans.clear()
         self._kernels.clear()
         self._close()
 
@@ -85,16 +93,16 @@ class Library:
         self.close()
 
 
-def _close(handle, functions):
-    for context in {c for c, _ in functions}:
+def _close(handle, held):
+    for context in {c for c, _ in held}:
         before = driver().context()
         driver().set_current(context)
         driver().synchronize_context()
-        for mine, function in functions:
+        for mine, give_back in held:
             if mine == context:
-                lib.library().release(function)
+                give_back()
         driver().set_current(before)
-    functions.clear()
+    held.clear()
     lib.library().close(handle)
 
 
@@ -129,7 +137,7 @@ class Kernel:
 
     def __init__(self, library, handle):
         functions = lib.library()
-        self._library, self._handle = library, handle
+        self._library, self._found = library, handle
         self.name = lib.text(functions.kernel_name(handle))
         self.summary = lib.text(functions.kernel_summary(handle))
         self.dimensions = {}
@@ -148,6 +156,11 @@ class Kernel:
         self._named = {a.name: a for a in self._arguments}
         self._loaded = []       # (context, function)
         self._plans = {}
+
+    @property
+    def _handle(self):
+        """Of the library, which has to be open."""
+        return self._found if self._library._handle else None
 
     @property
     def arguments(self):
@@ -407,7 +420,8 @@ class Kernel:
             lib.check(functions.prepare(byref(choice), lib.ALLOW_COMPILE,
                                         byref(out), byref(message)), message)
         self._loaded.append((context, out))
-        self._library._functions.append((context, out))
+        self._library._held.append(
+            (context, functools.partial(functions.release, out)))
         return out
 
 

@@ -136,6 +136,9 @@ class Plan:
                     mine = [_allocate(arguments, b, stream)
                             for _, b in self.needed]
                     self.workspaces[stream] = mine
+                    self.kernel._library._held.extend(
+                        (self.context, made.close) for _, made in mine
+                        if isinstance(made, Memory))
             frame.values[argument.index] = mine[k][0]
 
     def _put_odd(self, frame, arguments, stream):
