@@ -259,6 +259,39 @@ class Tune(Case):
             self.refuses(said, self.tune, "ranges",
                          parameters={"TILE": tile, "COST": cost})
 
+    def test_numbers(self):
+        "numbers of NumPy's kind are written as numbers"
+        class Real(float):
+            def __repr__(self):
+                return "np.float64(%s)" % float.__repr__(self)
+
+        class Whole:
+            def __init__(self, value):
+                self.value = value
+
+            def tolist(self):
+                return self.value
+
+            __index__ = item = tolist
+
+        tuned = shmtune.tune(
+            text_of("fake_kernel.cu"), "scale",
+            {"n": {"default": Whole(N), "max": Whole(N)}},
+            arguments(), {"TILE": [Whole(32), Whole(64)],
+                          "COST": {"values": [Real(5.0), Real(20.0)],
+                                   "scope": "launch"}},
+            folder="numbers", answer=right, tolerance=Real(1e-6),
+            budget="all", keys={"work": {"flops": Whole(N)}}, **GRID)
+        self.assertEqual(len(tuned.results), 4)
+        with open(tuned.spec, encoding="utf-8") as file:
+            spec = file.read()
+        for text in ("{default: 1000, max: 1000}", "values: [32, 64]",
+                     "values: [5.0, 20.0]", "absolute: 1.0e-06",
+                     "flops: 1000"):
+            self.assertIn(text, spec)
+        self.refuses("write 0 and 1", self.tune, "numbers",
+                     parameters={"TILE": [Whole(True)]})
+
     def test_compiler(self):
         "a source that does not compile says the compiler's words"
         with self.assertRaises(shmtune.Error) as caught:

@@ -26,6 +26,8 @@ MOST_VALUES = 65536     # of a range; the command takes no more
 # -- YAML ---------------------------------------------------------------------
 
 def _flow(value):
+    if hasattr(value, "tolist"):
+        value = value.tolist()      # of NumPy's types
     if isinstance(value, dict):
         return "{%s}" % ", ".join("%s: %s" % (_flow(k), _flow(v))
                                   for k, v in value.items())
@@ -34,11 +36,11 @@ def _flow(value):
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value)
+        return "%d" % value
     if isinstance(value, float):
         if not math.isfinite(value):
             raise Error("%r cannot stand in a spec" % value)
-        text = repr(value)
+        text = repr(float(value))
         return text if "." in text else text.replace("e", ".0e")
     text = str(value)
     if PLAIN.match(text) and text.lower() not in NOT_TEXT:
