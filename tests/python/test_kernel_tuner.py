@@ -207,6 +207,12 @@ class TuneKernel(Case):
                           compiler_options="-DSPARE=1", answer=answer())
         self.assertEqual([(r["block_size_x"], r["spare"]) for r in results],
                          [(64, 1)])
+        with open("latin.cu", "wb") as file:
+            file.write(b"// \xe4")
+        self.refuses("kernel_source: latin.cu", tune, "kt_single", status=5,
+                     kernel_source="latin.cu")
+        self.refuses("kernel_source: nowhere.cu", tune, "kt_single", status=5,
+                     kernel_source="nowhere.cu")
         with self.assertRaises(shmtune.Error) as caught:
             tune("kt_single", restrictions=["spare =="])
         self.assertIn("in `spare ==`", str(caught.exception))

@@ -292,6 +292,33 @@ class Tune(Case):
         self.refuses("write 0 and 1", self.tune, "numbers",
                      parameters={"TILE": [Whole(True)]})
 
+    def test_unwritten(self):
+        "what cannot be written or started says which file"
+        for name in ("/dev/null/here", "r\0here"):
+            self.refuses("here", self.tune, name, status=5)
+        os.makedirs("taken/kernels/scale.yaml", exist_ok=True)
+        self.refuses("taken/kernels/scale.yaml: cannot be written: Is a",
+                     self.tune, "taken", status=5)
+        os.makedirs("kept.npy/kernels/scale.data/x.npy", exist_ok=True)
+        self.refuses("x.npy: cannot be written", self.tune, "kept.npy",
+                     status=5)
+        self.refuses("cannot be started", self.tune, "r", budget="\0",
+                     status=5)
+        self.refuses("scale.cu: cannot be written: 'utf-8' codec",
+                     shmtune.tune, "\ud800\n", "scale", folder="r", status=5,
+                     **GRID)
+
+    def test_bytes(self):
+        "a source in a folder of a name that is no UTF-8"
+        where = os.fsdecode(b"l\xe4rm")
+        os.makedirs(where, exist_ok=True)
+        source = os.path.join(where, "s.cu")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text_of("fake_kernel.cu"))
+        self.refuses("UTF-8", shmtune.tune, source, "scale", {"n": N},
+                     arguments(), PARAMETERS, folder="bytes", budget=1,
+                     status=2, **GRID)
+
     def test_compiler(self):
         "a source that does not compile says the compiler's words"
         with self.assertRaises(shmtune.Error) as caught:

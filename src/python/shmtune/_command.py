@@ -35,10 +35,14 @@ def run(arguments, say=None):
     """What a verb prints with --json, as an object.  `say` gets the lines of
     its standard error as they come.  Raises Error when it fails, but for a
     document with results, which is returned."""
-    process = subprocess.Popen(
-        [program()] + list(arguments) + ["--json"], env=environment(),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, errors="replace")
+    try:
+        process = subprocess.Popen(
+            [program()] + list(arguments) + ["--json"], env=environment(),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, errors="replace")
+    except (OSError, ValueError) as error:
+        raise Error("the command cannot be started: %s" % error,
+                    lib.STORAGE) from None
     lines = []
 
     def listen():

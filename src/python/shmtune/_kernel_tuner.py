@@ -13,7 +13,7 @@ import warnings
 
 from . import _command
 from ._array import number_of, view_of, whole
-from ._library import Error, INVALID_ARGUMENT
+from ._library import Error, INVALID_ARGUMENT, STORAGE
 from ._spec import REAL, host_array, yaml_of, write_text
 from ._tune import (InOut, In, Variable, _Writer, _in_order, _mapping, _run,
                     folder_of, is_array)
@@ -310,8 +310,10 @@ def _source_of(source):
     try:
         with open(source, encoding="utf-8") as file:
             return file.read(), os.path.dirname(os.path.abspath(source))
-    except OSError as error:
-        raise Error("kernel_source: %s" % error, 5) from None
+    except (OSError, ValueError) as error:
+        raise Error("kernel_source: %s: %s" % (
+            source, getattr(error, "strerror", None) or error),
+            STORAGE) from None
 
 
 def _without_comments(text):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Specs and the files that they name, written for what a Python program has."""
+import contextlib
 import itertools
 import json
 import math
@@ -9,7 +10,7 @@ import struct
 
 from ._array import element, view_of
 from ._expr import Unknown, parse, value_of
-from ._library import Error
+from ._library import Error, STORAGE
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z")
 NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
@@ -72,7 +73,7 @@ def write_npy(path, view, word):
     header = "{'descr': %r, 'fortran_order': False, 'shape': (%s), }" % (
         _NPY[word], "".join("%d, " % extent for extent in view.shape))
     header += " " * (-(len(header) + 11) % 64) + "\n"
-    with open(path, "wb") as file:
+    with stored(path), open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)))
         file.write(header.encode("latin-1"))
         file.write(view.cast("B") if view.nbytes and view.ndim else
@@ -182,7 +183,23 @@ def _words(text):
 
 # -- files --------------------------------------------------------------------
 
+@contextlib.contextmanager
+def stored(path):
+    """What is done to a path, or an Error that names it."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # a text that is no Unicode, a NUL
+        raise Error("%s: cannot be written: %s" % (
+            path, getattr(error, "strerror", None) or error), STORAGE) from None
+
+
+def make_folder(path):
+    with stored(path):
+        os.makedirs(path, exist_ok=True)
+
+
 def write_text(path, text):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
+    make_folder(os.path.dirname(path))
+    with stored(path), open(path, "w", encoding="utf-8",
+                            errors="surrogateescape") as file:
         file.write(text)

@@ -14,10 +14,10 @@ from . import _command
 from . import _library as lib
 from ._array import is_gpu_array, number_of, view_of, whole
 from ._expr import parse, value_of
-from ._library import Error, WRONG_RESULT
+from ._library import Error, STORAGE, WRONG_RESULT
 from ._open import open as open_folder
-from ._spec import (REAL, choose_default, host_array, range_of, write_npy,
-                    write_text, yaml_of)
+from ._spec import (REAL, choose_default, host_array, make_folder, range_of,
+                    write_npy, write_text, yaml_of)
 
 TOLERANCE = {"absolute": 1e-6, "relative": 1e-5}
 
@@ -388,7 +388,7 @@ class _Writer:
         if "\n" not in source and source.endswith((".cu", ".cuh", ".cc",
                                                    ".cpp")):
             if not os.path.exists(source):
-                raise Error("there is no source %s" % source, 5)
+                raise Error("there is no source %s" % source, STORAGE)
             return os.path.abspath(source)
         write_text(os.path.join(self.kernels, self.name + ".cu"), source)
         return self.name + ".cu"
@@ -466,7 +466,7 @@ class _Writer:
 
     def _file(self, name, view, word):
         folder = os.path.join(self.kernels, self.data)
-        os.makedirs(folder, exist_ok=True)
+        make_folder(folder)
         write_npy(os.path.join(folder, name + ".npy"), view, word)
         return "%s/%s.npy" % (self.data, name)
 
