@@ -2,11 +2,15 @@
 """What is in the wheel, and what works without a GPU."""
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import threading
 import unittest
+from unittest import mock
 
 import shmtune
+from shmtune import _command
 
 
 def script(*arguments, **more):
@@ -173,6 +177,50 @@ class Package(unittest.TestCase):
         tuned = shmtune.tune("transpose", device="replay:h100", budget=1,
                              folder="namesake")
         self.assertIn("TILE_X", tuned.kernel().parameters)
+
+    def stand_in(self, text):
+        """A script in the place of the command."""
+        path = os.path.abspath("stand-in")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o700)
+        return mock.patch.object(_command, "PROGRAM", path)
+
+    def test_interrupt(self):
+        "an interrupt ends the command, however much it prints then"
+        main = threading.main_thread().ident
+
+        def say(line):
+            signal.pthread_kill(main, signal.SIGINT)
+
+        with self.stand_in("trap 'exec 2>&-; head -c 1000000 /dev/zero; "
+                           ">ended; kill $!; exit 130' TERM\n"
+                           "sleep 100 2>&- >&- & echo begun >&2; wait\n"), \
+                self.assertRaises(KeyboardInterrupt):
+            _command.run(["tune"], say)
+        self.assertTrue(os.path.exists("ended"))
+
+    def test_terminal(self):
+        "a terminal that takes no more lines does not hold up the command"
+        def say(line):
+            raise BrokenPipeError("gone")
+
+        lines = "i=0; while [ $i -lt 3000 ]; do echo %s >&2; i=$((i + 1)); done"
+        with self.stand_in(lines % ("x" * 60) + "\necho '{}'\n"):
+            self.assertEqual(_command.run(["tune"], say), {})
+
+    def test_locale(self):
+        "what the command says is UTF-8 in any locale"
+        code = ("from shmtune import _command\n"
+                "_command.PROGRAM = '%s'\n"
+                "print(ascii(_command.run([])['n']))\n")
+        with self.stand_in("echo '{\"n\": \"\u00e4\"}'\n"):
+            done = subprocess.run(
+                [sys.executable, "-c", code % _command.PROGRAM], text=True,
+                stdout=subprocess.PIPE, env={
+                    **os.environ, "LC_ALL": "C", "PYTHONUTF8": "0",
+                    "PYTHONCOERCECLOCALE": "0"})
+        self.assertEqual(done.stdout, "'\\xe4'\n")
 
     def test_no_driver(self):
         "without a driver a call says so"

@@ -39,7 +39,7 @@ def run(arguments, say=None):
         process = subprocess.Popen(
             [program()] + list(arguments) + ["--json"], env=environment(),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, errors="replace")
+            stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
     except (OSError, ValueError) as error:
         raise Error("the command cannot be started: %s" % error,
                     lib.STORAGE) from None
@@ -48,20 +48,26 @@ def run(arguments, say=None):
     def listen():
         for line in process.stderr:
             lines.append(line.rstrip("\n"))
-            if say is not None:
-                say(lines[-1])
+            # A terminal that is gone, or that has not the letters of a name:
+            # the command has to be read all the same.
+            with contextlib.suppress(OSError, ValueError):
+                if say is not None:
+                    say(lines[-1])
 
-    listener = threading.Thread(target=listen)
-    listener.start()
-    try:
-        text = process.stdout.read()
-    except BaseException:
-        # An interrupt is the command's too: it ends by itself, and resumes.
-        process.terminate()
-        raise
-    finally:
-        listener.join()
-        status = process.wait()
+    with process:
+        listener = threading.Thread(target=listen)
+        try:
+            listener.start()
+            text = process.stdout.read()
+        except BaseException:
+            # An interrupt is the command's too: it ends by itself, and resumes.
+            # What it prints may be more than fits a pipe.
+            process.terminate()
+            process.stdout.buffer.read()
+            raise
+        finally:
+            listener.join()
+            status = process.wait()
     try:
         document = json.loads(text)
     except ValueError:
