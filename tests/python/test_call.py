@@ -194,6 +194,13 @@ class Call(Case):
         packed.kind = 1
         self.refuses("no GPU", self.kernel, out, packed, acc)
 
+        class Kept(Packed):
+            def __dlpack__(self, stream=None):
+                raise BufferError("needs its gradient")
+
+        self.refuses("argument x is a test_call.", self.kernel, out,
+                     Kept("<f4", (1000,)), acc)
+
     def test_number_of_elements(self):
         "a wrong number of elements says both, and the size"
         out, x, _ = self.arrays()
@@ -213,6 +220,10 @@ class Call(Case):
         self.refuses("x is given twice", self.kernel, out, x, acc, x=x)
         self.refuses("no number of type i32", self.kernel, out, x, acc, None,
                      1.5)
+        for fault in (1.5, 2**40):      # of a plan that is there, too
+            self.kernel(out, x, acc, None, 0)
+            self.refuses("argument fault is %r, which is no" % fault,
+                         self.kernel, out, x, acc, None, fault)
         self.refuses("expected a stream", self.kernel, out, x, acc,
                      stream="0")
 

@@ -144,7 +144,11 @@ def _by_dlpack(x, stream):
         raise Error("%s is on no GPU of CUDA (DLPack's device %d)"
                     % (_name(x), kind))
     # 1: the legacy default stream; the producer puts its work before ours.
-    capsule = x.__dlpack__(stream=stream or 1)
+    try:
+        capsule = x.__dlpack__(stream=stream or 1)
+    except (BufferError, RuntimeError, ValueError) as error:
+        raise Error("%s, which is not lent by DLPack: %s"
+                    % (_name(x), error)) from None
     tensor = _Tensor.from_address(_pointer_of(capsule, b"dltensor"))
     shape = tuple(tensor.shape[k] for k in range(tensor.rank))
     dense = not tensor.strides or _is_dense(
@@ -257,14 +261,16 @@ def whole(x, what, low=-2**63, high=2**63 - 1):
     return number
 
 
-def pack(word, number):
-    """The bytes of a number of the spec's type."""
+def pack(word, number, kernel, name):
+    """The bytes of a number of the spec's type, for an argument of a kernel."""
     if word not in _FORMATS:
-        raise Error("a number of type %s cannot be given from Python; leave it "
-                    "out, and it is the spec's" % word)
+        raise Error("%s: argument %s is a number of type %s, which cannot be "
+                    "given from Python; leave it out, and it is the spec's"
+                    % (kernel, name, word))
     try:
         if _FORMATS[word] not in "efd":
             number = number.__index__()
         return struct.pack("<" + _FORMATS[word], number)
     except (struct.error, AttributeError, TypeError, OverflowError):
-        raise Error("%r is no number of type %s" % (number, word)) from None
+        raise Error("%s: argument %s is %.80r, which is no number of type %s"
+                    % (kernel, name, number, word)) from None

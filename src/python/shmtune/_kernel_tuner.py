@@ -74,6 +74,11 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     _check_lang(lang)
     folder = folder_of(folder)
     began = time.perf_counter()
+    atol = _atol(atol)
+    metrics = _mapping(metrics, "metrics")
+    if verify is not None and not callable(verify):
+        raise Error("verify is a %s; expected a function"
+                    % type(verify).__name__)
     if iterations != 7:
         warnings.warn("iterations: shmtune takes as many samples as tell "
                       "candidates apart", stacklevel=2)
@@ -98,7 +103,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
         results, wrong = _verified(spec, tuned, results, answer, verify, atol)
         rejected += wrong
     for row in results:
-        _add_metrics(row, metrics or {})
+        _add_metrics(row, metrics)
     env = {"device_name": tuned.device, "rejected": rejected,
            "checked": answer is not None, "spec": path,
            "tuning": tuned.tuning, "journal": tuned.journal, "tuned": tuned,
@@ -141,7 +146,7 @@ class _Spec:
         self.name, self.folder = re.sub(r"\W", "_", name), folder
         self.entry = name
         self.parameters = {
-            n: [_value(v, n) for v in _list_of(values, "tune_params: " + n)]
+            n: [_value(v, n) for v in _list_of(values, n)]
             for n, values in _mapping(parameters, "tune_params").items()}
         self.text, self.place = _source_of(source)
         self.sizes, self.keys, self.constraints = {}, {}, []
@@ -196,6 +201,9 @@ class _Spec:
     def compile_with(self, options):
         kept, includes = [], [self.place] if self.place else []
         for option in _list_of(options or [], "compiler_options"):
+            if not isinstance(option, str):
+                raise Error("compiler_options has %.80r; expected texts"
+                            % (option,))
             if option.startswith(("-arch", "--gpu-architecture", "-gencode")):
                 warnings.warn("compiler_options: %s is left out; what is "
                               "compiled is for the device" % option,
@@ -217,6 +225,8 @@ class _Spec:
             self.keys["includes"] = includes
 
     def take(self, arguments, constants, answer, atol):
+        arguments = _listed(arguments, "arguments")
+        answer = None if answer is None else _listed(answer, "answer")
         names = _parameter_names(self.text, self.entry, len(arguments))
         taken = set(self.parameters) | set(self.sizes)
         written = {n for n in names if _may_write(self.text, self.entry, n)}
@@ -234,7 +244,7 @@ class _Spec:
                                 or names[k] in written else In(x))
             if right is not None:
                 self.answers[name] = _like(right, x, name)
-        for name, x in (constants or {}).items():
+        for name, x in _mapping(constants, "cmem_args").items():
             self.given[name] = Variable(x)
         self.unchecked = [n for n, a in self.given.items()
                           if isinstance(a, InOut) and n not in self.answers]
@@ -242,7 +252,7 @@ class _Spec:
 
     def write(self, default):
         writer = _Writer(self.name, self.folder)
-        tolerance = {"absolute": float(self.atol), "relative": RELATIVE}
+        tolerance = {"absolute": self.atol, "relative": RELATIVE}
         source = self._source(writer)
         spec = writer.spec(
             source, self.entry, self.sizes, self.given, self.parameters,
@@ -305,6 +315,9 @@ def _source_of(source):
                         % len(source))
         source = source[0]
     source = os.fspath(source) if hasattr(source, "__fspath__") else source
+    if not isinstance(source, str):
+        raise Error("kernel_source is a %s; expected a text, or a path"
+                    % type(source).__name__)
     if "\n" in source or "(" in source:
         return source, None
     try:
@@ -400,6 +413,20 @@ def _list_of(by, name):
                     "[\"block_size_x\", \"tile_size\"]" % name)
     return (list(by) if hasattr(by, "__iter__") and not isinstance(by, str)
             else [by])
+
+
+def _listed(given, what):
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise Error("%s is a %s; expected a list beside the parameters of the "
+                    "kernel" % (what, type(given).__name__))
+    return list(given)
+
+
+def _atol(given):
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise Error("atol is %.80r; expected a number" % (given,)) from None
 
 
 def _divisor(word):
@@ -501,6 +528,12 @@ def _verified(spec, tuned, results, answer, verify, atol):
 def _add_metrics(row, metrics):
     """In their order, as one may need another."""
     for name, metric in metrics.items():
+        if callable(metric):
+            row[name] = metric(row)
+            continue
         # A text is the caller's own Python, as it is Kernel Tuner's.
-        row[name] = (metric(row) if callable(metric) else
-                     eval(metric, {"__builtins__": {}}, dict(row)))
+        try:
+            row[name] = eval(metric, {"__builtins__": {}}, dict(row))
+        except Exception as error:
+            raise Error("the metric %s, %.80r: %s" % (name, metric, error)
+                        ) from None

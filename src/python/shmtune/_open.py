@@ -345,7 +345,7 @@ class Kernel:
                 raise Error("%s is not contiguous" % where)
             return view
         if argument.role == lib.SCALAR:
-            pack(argument.type, x)
+            pack(argument.type, x, self.name, argument.name)
             return None
         raise Error("%s is a %s, which the library makes of the spec; leave it "
                     "out" % (where, argument.type))

@@ -147,7 +147,8 @@ class Plan:
         for p, argument in self.odd:
             x, index = arguments[p], argument.index
             if argument.role == lib.SCALAR:
-                bytes_ = pack(argument.type, x)
+                bytes_ = pack(argument.type, x, self.kernel.name,
+                              argument.name)
                 frame.values[index] = int.from_bytes(bytes_, "little")
                 frame.pointers[index] = (ctypes.addressof(frame.values)
                                          + 8 * index)
