@@ -4,6 +4,7 @@ import shmtune
 from device import Case, folder
 from libraries import Instead, Tensor, ndarray, stream
 from shmtune import _plan
+from shmtune._looks import LOOKS, STREAMS
 
 
 class Libraries(Case):
@@ -73,6 +74,30 @@ class Libraries(Case):
                 self.refuses("out is on device 0, x on device 1",
                              self.kernel, out, kind("<f4", (40,), device=1),
                              acc)
+
+    def test_size(self):
+        "a tensor without axes that is a size is looked at in every call"
+        class Number(Tensor):
+            is_cuda = False
+
+            def __init__(self, number):
+                super().__init__("<i4", ())
+                self.number = number
+
+            def __index__(self):
+                return self.number
+
+        Number.__module__ = "torch"
+        with Instead():
+            out, x, acc = self.arrays(Tensor, 60)
+            self.kernel(out, x, acc, Number(60))
+            self.kernel(out, x, acc, n=Number(60))
+            self.assertEqual(acc.read()[0], 2)
+            for n in (30, 61):
+                said = "out has 60 elements (60), at n=%d" % n
+                self.refuses(said, self.kernel, out, x, acc, Number(n))
+                self.refuses(said, self.kernel, out, x, acc, n=Number(n))
+            LOOKS.pop(Number), STREAMS.pop(Number)
 
     def test_host(self):
         "a tensor of the CPU is refused"

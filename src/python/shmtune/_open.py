@@ -16,7 +16,7 @@ from ._array import (Array, describe, element, handle_of, is_gpu_array, pack,
                      view_of, whole)
 from ._driver import Current, driver
 from ._library import Error
-from ._looks import LOOKS, NUMBER, look_at, look_for
+from ._looks import LOOKS, look_at, look_for
 from ._plan import Plan, bytes_of
 from ._sizes import Count, infer
 
@@ -153,6 +153,7 @@ class Kernel:
                            for k in range(functions.argument_count(handle))]
         self._positions = [a for a in self._arguments
                            if a.role != lib.WORKSPACE]
+        self._sizings = {k for k, a in enumerate(self._positions) if a.sizing}
         self._named = {a.name: a for a in self._arguments}
         self._loaded = []       # (context, function)
         self._plans = {}
@@ -231,7 +232,7 @@ class Kernel:
                 part, pointer = LOOKS[type(x)](x)
             except KeyError:
                 part, pointer = look_for(type(x))(x)
-            if part is NUMBER and self._is_sizing(len(key)):
+            if len(key) in self._sizings:
                 part = self._sizing(len(key), x)
             key.append(part)
             pointers.append(pointer)
@@ -242,13 +243,12 @@ class Kernel:
             plan = self._planned(key, context, arguments, {}, {}, stream)
         plan.launch(arguments, pointers, stream, context)
 
-    def _is_sizing(self, k):
-        return k < len(self._positions) and (
-            self._positions[k].sizing is not None)
-
     def _sizing(self, k, x):
-        return x if type(x) is int else self._size(self._positions[k].sizing,
-                                                   x)
+        """What a plan depends on of a number that is a dimension's size: the
+        number, whatever holds it."""
+        if x is None or type(x) is int:
+            return x
+        return self._size(self._positions[k].sizing, x)
 
     def _planned(self, key, context, arguments, given, sizes, stream):
         """The plan for a call that was not seen, or not in this context: where
@@ -282,8 +282,7 @@ class Kernel:
                 sizes[argument.name] = self._size(argument.name, x)
             every.append(x)
         looks = [look_at(x) for x in every]
-        key = (tuple(self._sizing(k, x)
-                     if part is NUMBER and self._is_sizing(k) else part
+        key = (tuple(self._sizing(k, x) if k in self._sizings else part
                      for k, ((part, _), x) in enumerate(zip(looks, every))),
                tuple((n, look_at(x)[0]) for n, x in given.items()),
                tuple(sizes.items()))
