@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/code.h"
 #include "base/digest.h"
 #include "base/field.h"
 #include "base/map.h"
