@@ -17,66 +17,6 @@
 
 /* -- definitions in a text ------------------------------------------------ */
 
-/* Behind the comment at `at`; its newline is not behind it. */
-static const char *behind_comment(const char *at)
-{
-    const char *end;
-
-    if (at[1] == '*') {
-        end = strstr(at + 2, "*/");
-        return end == NULL ? at + strlen(at) : end + 2;
-    }
-    while (*at != '\0' && *at != '\n')
-        at += at[0] == '\\' && at[1] != '\0' ? 2 : 1;
-    return at;
-}
-
-/* Behind R"MARK(...)MARK", of which the quotation mark is at `at`. */
-static const char *behind_raw(const char *at)
-{
-    char close[20];
-    const int length = (int)strcspn(at + 1, "(\" \n");
-    const char *end;
-
-    if (at[1 + length] != '(' || length > 16)
-        return at + 1;
-    snprintf(close, sizeof close, ")%.*s\"", length, at + 1);
-    end = strstr(at + 1 + length, close);
-    return end == NULL ? at + strlen(at) : end + strlen(close);
-}
-
-/* Behind the string or the character at `at`; a ' among digits is none. */
-static const char *behind_quote(const char *begin, const char *at)
-{
-    const char sign = *at;
-    const unsigned char before = at > begin ? (unsigned char)at[-1] : ' ';
-
-    if (sign == '\'' && isalnum(before))
-        return at + 1;
-    if (sign == '"' && before == 'R')
-        return behind_raw(at);
-    for (at++; *at != '\0' && *at != '\n' && *at != sign; at++)
-        if (at[0] == '\\' && at[1] != '\0')
-            at++;
-    return at + (*at == sign);
-}
-
-/* The end of a directive: its newline, or that of the text. */
-static const char *end_of_line(const char *begin, const char *at)
-{
-    while (*at != '\0' && *at != '\n') {
-        if (at[0] == '\\' && at[1] != '\0')
-            at += at[1] == '\r' && at[2] == '\n' ? 3 : 2;
-        else if (at[0] == '/' && (at[1] == '/' || at[1] == '*'))
-            at = behind_comment(at);
-        else if (*at == '"' || *at == '\'')
-            at = behind_quote(begin, at);
-        else
-            at++;
-    }
-    return at;
-}
-
 static const char *skip_blanks(const char *at)
 {
     return at + strspn(at, " \t");
@@ -108,15 +48,17 @@ static const char *next_definition(const char *text, const char **at,
         if (*c == '#' && begins) {
             const char *name = defines(c, length);
 
-            c = end_of_line(text, c);
+            c = shmt_code_end_of_line(text, c);
             *at = c;
             if (name != NULL)
                 return name;
         } else if (c[0] == '/' && (c[1] == '/' || c[1] == '*')) {
-            c = behind_comment(c);
+            c = shmt_code_behind_comment(c);
         } else if (*c == '"' || *c == '\'') {
-            c = behind_quote(text, c);
+            c = shmt_code_behind_quotes(text, c);
             begins = false;
+        } else if (shmt_code_splice(c) > 0) {
+            c += shmt_code_splice(c);
         } else {
             begins = *c == '\n' || (begins && isspace((unsigned char)*c));
             c++;

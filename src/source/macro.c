@@ -36,7 +36,8 @@ const char *shmt_source_value(struct shmt_arena *arena, const char *from,
             from = close == NULL || close + 2 > end ? end : close + 2;
             continue;
         }
-        if (*from != '\\' && *from != '\n' && *from != '\r')
+        if (*from != '\\' && *from != '\n' && *from != '\r' &&
+            (text.length > 0 || (*from != ' ' && *from != '\t')))
             shmt_text_add_bytes(&text, from, 1);
         from++;
     }

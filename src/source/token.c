@@ -11,7 +11,7 @@
 /* Where the reading is. */
 struct scan {
     struct shmt_source_tokens *tokens;
-    const char *at;
+    const char *begin, *at;   /* the text, and where in it */
     const char *line_start;
     int line;
     bool fresh;               /* nothing but blanks on this line so far */
@@ -34,6 +34,15 @@ static void step_to(struct scan *scan, const char *end)
         step(scan);
 }
 
+/* Over an end of line that is taken away: what follows is on the same line. */
+static void step_on(struct scan *scan, size_t splice)
+{
+    const bool fresh = scan->fresh;
+
+    step_to(scan, scan->at + splice);
+    scan->fresh = fresh;
+}
+
 static bool take(struct scan *scan, enum shmt_source_word word,
                  const char *end)
 {
@@ -50,63 +59,6 @@ static bool take(struct scan *scan, enum shmt_source_word word,
     scan->fresh = false;
     step_to(scan, end);
     return true;
-}
-
-/* Behind a comment at `at`, or `at`. */
-static const char *behind_comment(const char *at)
-{
-    const char *end;
-
-    if (at[0] != '/' || (at[1] != '/' && at[1] != '*'))
-        return at;
-    if (at[1] == '*') {
-        end = strstr(at + 2, "*/");
-        return end == NULL ? at + strlen(at) : end + 2;
-    }
-    for (end = at; *end != '\0' && *end != '\n'; end++)
-        if (end[0] == '\\' && end[1] == '\n')
-            end++;
-    return end;
-}
-
-/* Behind a text in quotes, which ends with its line if nowhere else. */
-static const char *behind_quotes(const char *at)
-{
-    const char quote = *at++;
-
-    while (*at != '\0' && *at != quote && *at != '\n')
-        at += at[0] == '\\' && at[1] != '\0' ? 2 : 1;
-    return *at == quote ? at + 1 : at;
-}
-
-/* Behind R"x( ... )x", whose R is at `at`. */
-static const char *behind_raw(const char *at)
-{
-    const char *open = strchr(at, '('), *end;
-    const size_t mark = open == NULL ? 0 : (size_t)(open - at) - 2;
-
-    if (open == NULL || mark > 16)
-        return at + 2;
-    for (end = open; (end = strchr(end, ')')) != NULL; end++)
-        if (strncmp(end + 1, at + 2, mark) == 0 && end[1 + mark] == '"')
-            return end + 2 + mark;
-    return at + strlen(at);
-}
-
-/* The line of a directive, with those that a backslash appends. */
-static const char *behind_directive(const char *at)
-{
-    while (*at != '\0' && *at != '\n') {
-        const char *next = behind_comment(at);
-
-        if (next != at)
-            at = next;
-        else if (at[0] == '\\' && at[1] == '\n')
-            at += 2;
-        else
-            at++;
-    }
-    return at;
 }
 
 /* Follows `#if 0` to its #else or #endif. */
@@ -130,7 +82,7 @@ static void follow(struct scan *scan, const char *end)
 
 static bool take_directive(struct scan *scan)
 {
-    const char *end = behind_directive(scan->at);
+    const char *end = shmt_code_end_of_line(scan->begin, scan->at);
     const bool was_on = scan->off == 0;
 
     if (!scan->tokens->whole)
@@ -158,10 +110,9 @@ static bool take_one(struct scan *scan)
 
     if (*at == '#' && scan->fresh)
         return take_directive(scan);
-    if (*at == 'R' && at[1] == '"')
-        return take(scan, SHMT_SOURCE_STRING, behind_raw(at));
-    if (*at == '"' || *at == '\'')
-        return take(scan, SHMT_SOURCE_STRING, behind_quotes(at));
+    if (*at == '"' || *at == '\'' || (*at == 'R' && at[1] == '"'))
+        return take(scan, SHMT_SOURCE_STRING,
+                    shmt_code_behind_quotes(scan->begin, at + (*at == 'R')));
     if (isdigit((unsigned char)*at) ||
         (*at == '.' && isdigit((unsigned char)at[1])))
         return take(scan, SHMT_SOURCE_NUMBER, behind_number(at + 1));
@@ -175,15 +126,18 @@ static bool take_one(struct scan *scan)
 bool shmt_source_split(struct shmt_source_tokens *tokens, const char *text)
 {
     struct scan scan = {
-        .tokens = tokens, .at = text, .line_start = text, .line = 1,
-        .fresh = true
+        .tokens = tokens, .begin = text, .at = text, .line_start = text,
+        .line = 1, .fresh = true
     };
 
     while (*scan.at != '\0') {
-        const char *comment = behind_comment(scan.at);
+        const char *comment = shmt_code_behind_comment(scan.at);
+        const size_t splice = shmt_code_splice(scan.at);
 
         if (comment != scan.at)
             step_to(&scan, comment);
+        else if (splice > 0)
+            step_on(&scan, splice);
         else if (isspace((unsigned char)*scan.at) || *scan.at == '\\')
             step(&scan);
         else if (!take_one(&scan))

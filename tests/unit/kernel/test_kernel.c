@@ -401,6 +401,20 @@ static void reals_become_exact_definitions(void)
     shmt_kernel_free(kernel);
 }
 
+/* Where a line goes on there is none, whatever it ends with. */
+static void definitions_are_found(void)
+{
+    static const char *const texts[] = {
+        "// a \\\r\n#define TILE 1\r\n\r\n#define TILE 2\r\n",
+        "const char *a = \"\\\r\n#define TILE 1\\\r\n\";\r\n#define TILE 2",
+        "int a, \\\r\n#define TILE 1\r\n;\r\n#define TILE 2\r\n",
+        "#define A a \\\r\n#define TILE 1 \\\r\n\r\n#define TILE 2\r\n"
+    };
+
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        CHECK_INT(shmt_kernel_find_definition(texts[k], "TILE"), 4);
+}
+
 int main(void)
 {
     spec_begin();
@@ -417,6 +431,7 @@ int main(void)
     CHECK_RUN(reads_a_search_space_without_source);
     CHECK_RUN(the_default_is_the_oracle_without_a_reference);
     CHECK_RUN(reals_become_exact_definitions);
+    CHECK_RUN(definitions_are_found);
     spec_end();
     return CHECK_END();
 }

@@ -234,6 +234,29 @@ static void macros_are_found(void)
     CHECK_TEXT(source.macros[1].value, "(1 +  0)");
 }
 
+/* What ends with CR LF goes on behind a backslash as well. */
+static void lines_go_on(void)
+{
+    const struct shmt_source source = read_text(
+        "#ifndef TILE\r\n#define TILE \\\r\n 32\r\n#endif\r\n"
+        "// goes on \\\r\n__global__ void no(int a) {}\r\n"
+        "#define KERNEL(name) \\\r\n    __global__ void name(int a) \\\r\n"
+        "    {}\r\n"
+        "const char *text = \"one\\\r\n__global__ void no(int a) {}\";\r\n"
+        "int a, \\\r\n#if 0\r\n;\r\n"
+        "#define BEGIN \"/*\"\r\n"
+        "const char *raw = u8R\"(\" __global__ void no(int a) {})\";\r\n"
+        "__global__ void k(float *y,\r\n    int n) {}\r\n");
+
+    CHECK_INT(source.kernel_count, 1);
+    CHECK_INT(source.macro_count, 1);
+    if (source.kernel_count != 1 || source.macro_count != 1)
+        return;
+    CHECK_TEXT(kernel_of(&source, 0), "k: f32*,y; i32,n;");
+    CHECK_INT(source.kernels[0].line, 17);
+    CHECK_TEXT(source.macros[0].value, "32");
+}
+
 static void launches_are_found(void)
 {
     const struct shmt_source source = read_text(
@@ -454,6 +477,7 @@ int main(void)
     CHECK_RUN(macros_without_end_are_let_be);
     CHECK_RUN(shared_memory_is_found);
     CHECK_RUN(macros_are_found);
+    CHECK_RUN(lines_go_on);
     CHECK_RUN(launches_are_found);
     CHECK_RUN(more_of_the_host_is_found);
     CHECK_RUN(definitions_are_found);
