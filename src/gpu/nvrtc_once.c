@@ -52,14 +52,12 @@ static const char *skip_blank(const char *at, bool lines)
         const char *end;
 
         at += strspn(at, lines ? " \t\r\n" : " \t\r");
-        if (at[0] != '/' || (at[1] != '/' && at[1] != '*'))
+        end = shmt_code_behind_comment(at);
+        if (end == at)
             return at;
-        end = at[1] == '/' ? at + strcspn(at, "\n") : strstr(at + 2, "*/");
-        if (end == NULL || (at[1] == '/' && end[-1] == '\\'))
-            return NULL;
         if (!lines && memchr(at, '\n', (size_t)(end - at)) != NULL)
             return NULL;
-        at = at[1] == '/' ? end : end + 2;
+        at = end;
     }
 }
 

@@ -95,17 +95,21 @@ static void add_spec(struct files *files, const struct shmt_yaml *root)
     }
 }
 
-/* Blanks and comments that end on the same line. */
+/* Blanks, comments that end on the same line, and where the line goes on. */
 static const char *skip_blanks(const char *text)
 {
     for (;;) {
-        const char *at = text + strspn(text, " \t"), *end = NULL;
+        const char *at = text + strspn(text, " \t");
+        const char *end = at + shmt_code_splice(at);
 
-        if (at[0] == '/' && at[1] == '*')
-            end = strstr(at + 2, "*/");
-        if (end == NULL || memchr(at, '\n', (size_t)(end - at)) != NULL)
+        if (end == at && at[0] == '/' && at[1] == '*') {
+            end = shmt_code_behind_comment(at);
+            if (memchr(at, '\n', (size_t)(end - at)) != NULL)
+                return at;
+        }
+        if (end == at)
             return at;
-        text = end + 2;
+        text = end;
     }
 }
 

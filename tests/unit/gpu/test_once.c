@@ -47,6 +47,7 @@ static const struct {
     {"#include <ours.h>\n", "#include <other.h> /* goes\non */\n"},
     {"#include <ours.h>\n", "#include <other.h> int x;\n"},
     {"#include <ours.h>\n", "// goes on \\\n#include <other.h>\n"},
+    {"#include <ours.h>\n", "// goes on \\\r\n#include <other.h>\r\n"},
     {"#include <ours.h>\n", "#include OTHER\n#include <other.h>\n"},
     {"#include <ours.h>\n", "/* no end\n#include <other.h>\n"},
     {"", "#include <ours.h>"},

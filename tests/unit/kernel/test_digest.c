@@ -76,6 +76,9 @@ static void digest_covers_what_the_compiler_finds(void)
         {"# /* as */ include /* ever */ \"angled.h\"", "extra/angled.h"},
         {"#define TILES \"angled.h\"\n#include TILES", "extra/angled.h"},
         {"#define TILES <angled.h>\n#include TILES", "extra/angled.h"},
+        {"#include \\\n \"angled.h\"", "extra/angled.h"},
+        {"#define TILES \\\r\n <angled.h>\r\n#include TILES",
+         "extra/angled.h"},
     };
     char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
     struct shmt_text text = {0};
