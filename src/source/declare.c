@@ -132,9 +132,34 @@ static bool find_shared(const struct shmt_source_tokens *tokens, size_t from,
     return true;
 }
 
+/* The name at k with its namespaces: those it stands in, and those before it,
+ * a::k.  NULL: there is no memory. */
+static const char *qualify(const struct shmt_source_tokens *tokens,
+                           const struct shmt_source_place *place, size_t k)
+{
+    struct shmt_text text = {0};
+    size_t from = k;
+    const char *out;
+
+    while (from >= 3 && shmt_source_is(at(tokens, from - 1), ":") &&
+           shmt_source_is(at(tokens, from - 2), ":") &&
+           at(tokens, from - 3)->word == SHMT_SOURCE_NAME)
+        from -= 3;
+    shmt_text_add(&text, shmt_source_path(place));
+    for (; from <= k; from++)
+        shmt_text_add_bytes(&text, at(tokens, from)->at,
+                            at(tokens, from)->length);
+    out = text.failed ? NULL
+                      : shmt_arena_copy(tokens->arena, shmt_text_string(&text),
+                                        text.length);
+    shmt_text_free(&text);
+    return out;
+}
+
 /* The kernel whose `__global__` is at `from`; *found is false when it is only
  * declared. */
 static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
+                        const struct shmt_source_place *place,
                         struct shmt_source_kernel *out, bool *found)
 {
     const size_t name = find_name(tokens, from);
@@ -153,8 +178,9 @@ static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
     };
     out->name = shmt_arena_copy(tokens->arena, at(tokens, name)->at,
                                 at(tokens, name)->length);
+    out->qualified = qualify(tokens, place, name);
     *found = true;
-    return out->name != NULL &&
+    return out->name != NULL && out->qualified != NULL &&
            read_parameters(tokens, name + 2, body - 1, &out->signature) &&
            find_shared(tokens, body, end, out);
 }
@@ -162,6 +188,7 @@ static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
 bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
                          struct shmt_source *out)
 {
+    struct shmt_source_place place = {.opens = SIZE_MAX};
     struct shmt_source_kernel *kernels;
     size_t most = 0, count = 0;
     bool done = true;
@@ -175,7 +202,8 @@ bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
         bool found = false;
 
         if (shmt_source_is(at(tokens, k), "__global__"))
-            done = read_kernel(tokens, k, &kernels[count], &found);
+            done = read_kernel(tokens, k, &place, &kernels[count], &found);
+        done = done && shmt_source_pass(tokens, k, &place);
         count += found;
     }
     out->kernels = kernels;

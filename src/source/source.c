@@ -32,13 +32,45 @@ enum shmtune_status shmt_source_read(struct shmt_arena *arena,
     return SHMTUNE_OK;
 }
 
+static bool ends_with(const char *text, const char *name, size_t length)
+{
+    const size_t all = strlen(text);
+
+    return all >= length && memcmp(text + all - length, name, length) == 0 &&
+           (all == length || text[all - length - 1] == ':');
+}
+
+enum shmt_source_match
+shmt_source_match(const struct shmt_source_kernel *kernel, const char *name,
+                  size_t length)
+{
+    size_t last = length;
+
+    while (last > 0 && name[last - 1] != ':')
+        last--;
+    if (ends_with(kernel->qualified, name, length))
+        return strlen(kernel->qualified) == length ? SHMT_SOURCE_EXACT
+                                                   : SHMT_SOURCE_SHORT;
+    return strlen(kernel->name) == length - last &&
+                   memcmp(kernel->name, name + last, length - last) == 0
+               ? SHMT_SOURCE_ELSEWHERE : SHMT_SOURCE_OTHER;
+}
+
 const struct shmt_source_kernel *
 shmt_source_find(const struct shmt_source *source, const char *name,
                  size_t length)
 {
-    for (size_t k = 0; k < source->kernel_count; k++)
-        if (strlen(source->kernels[k].name) == length &&
-            memcmp(source->kernels[k].name, name, length) == 0)
-            return &source->kernels[k];
-    return NULL;
+    const struct shmt_source_kernel *found = NULL;
+    enum shmt_source_match best = SHMT_SOURCE_OTHER;
+
+    for (size_t k = 0; k < source->kernel_count; k++) {
+        const enum shmt_source_match match =
+            shmt_source_match(&source->kernels[k], name, length);
+
+        if (match > best) {
+            best = match;
+            found = &source->kernels[k];
+        }
+    }
+    return found;
 }

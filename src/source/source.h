@@ -69,6 +69,7 @@ const char *shmt_signature_expression(struct shmt_arena *arena,
 
 struct shmt_source_kernel {
     const char *name;
+    const char *qualified;     /* "ns::name" */
     int line, column;          /* of the name */
     bool is_template;
     bool shared_dynamic;       /* its body declares `extern __shared__` */
@@ -161,7 +162,17 @@ bool shmt_source_extent(const struct shmt_source *source, const char *code,
                         const struct shmt_source_names *names,
                         struct shmt_text *text);
 
-/* The kernel of this name; NULL: there is none. */
+/* How well a name, "scale" or "ns::scale", means the kernel. */
+enum shmt_source_match {
+    SHMT_SOURCE_OTHER,         /* not at all */
+    SHMT_SOURCE_ELSEWHERE,     /* in namespaces that are not seen in the text */
+    SHMT_SOURCE_SHORT,         /* without some of its namespaces */
+    SHMT_SOURCE_EXACT
+};
+enum shmt_source_match
+shmt_source_match(const struct shmt_source_kernel *kernel, const char *name,
+                  size_t length);
+/* The kernel that the name means best; NULL: there is none. */
 const struct shmt_source_kernel *
 shmt_source_find(const struct shmt_source *source, const char *name,
                  size_t length);

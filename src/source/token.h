@@ -59,6 +59,19 @@ bool shmt_source_directs(const struct shmt_source_token *token,
 const char *shmt_source_value(struct shmt_arena *arena, const char *from,
                               const char *end);
 
+/* scope.c: where a reader of tokens is, at first {.opens = SIZE_MAX}. */
+struct shmt_source_place {
+    const struct shmt_source_scope *scope;
+    const struct shmt_source_branch *branch;
+    size_t opens;              /* the `{` of the next namespace */
+    const char *opened;        /* and its path */
+};
+/* To be called with each token in turn.  false: there is no memory. */
+bool shmt_source_pass(const struct shmt_source_tokens *tokens, size_t k,
+                      struct shmt_source_place *place);
+/* The namespaces there, "a::b::", or "". */
+const char *shmt_source_path(const struct shmt_source_place *place);
+
 /* condition.c: what `#if TEXT` comes to, its macros replaced; what is no
  * number of C is 0, and what cannot be read is false. */
 bool shmt_source_condition(const char *text);

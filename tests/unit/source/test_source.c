@@ -193,6 +193,51 @@ static void kernels_are_found(void)
                "other,w;");
 }
 
+static const char *found(const struct shmt_source *source, const char *name)
+{
+    const struct shmt_source_kernel *one =
+        shmt_source_find(source, name, strlen(name));
+
+    return one == NULL ? "" : one->qualified;
+}
+
+/* As code at the end of the text names them. */
+static void namespaces_are_followed(void)
+{
+    static const char *const expected[] = {
+        "a::k", "a::b::c::k", "a::k", "a::d::k", "a::k", "a::e::k", "f::k",
+        "g::h::k", "i::k", "j::k", "k"};
+    const struct shmt_source source = read_text(
+        "namespace a {\n__global__ void k(int a) { if (a) { a = 0; } }\n"
+        "namespace b::c { extern \"C\" {\n__global__ void k() {}\n} }\n"
+        "inline namespace v1 { namespace {\n__global__ void k() {}\n} }\n"
+        "namespace [[deprecated]] d __attribute__((x)) {\n"
+        "extern \"C\" __global__ void k() {}\n}\n"
+        "struct S { int x; };\n__global__ void k() {}\n"
+        "namespace inline v2::e {\n__global__ void k() {}\n}}\n"
+        "namespace other = a; using namespace a;\n"
+        "__global__ void f::k() {}\n"
+        "#ifdef G\nnamespace no {\n#elif 1\nnamespace no {\n#else\n"
+        "namespace g {\n#endif\nnamespace h {\n__global__ void k() {}\n}\n"
+        "#if H\n} // of g\n#else\n}\n#endif\n"
+        "namespace i {\n__global__ void k(int a) {\n"
+        "#if H\nif (a) {\n#else\nif (!a) {\n#endif\n} }\n}\n"
+        "} namespace j { __global__ void k() {} }\n"
+        "__global__ void k() {}\nnamespace { namespace");
+
+    CHECK_INT(source.kernel_count, 11);
+    for (size_t k = 0; k < 11 && k < source.kernel_count; k++) {
+        CHECK_TEXT(source.kernels[k].qualified, expected[k]);
+        CHECK_TEXT(source.kernels[k].name, "k");
+    }
+    CHECK_TEXT(found(&source, "k"), "k");
+    CHECK_TEXT(found(&source, "a::k"), "a::k");
+    CHECK_TEXT(found(&source, "c::k"), "a::b::c::k");
+    CHECK_TEXT(found(&source, "none::k"), "a::k");
+    CHECK_TEXT(found(&source, "a::kk"), "");
+    CHECK_TEXT(found(&source, ""), "");
+}
+
 static void shared_memory_is_found(void)
 {
     const struct shmt_source source = read_text(
@@ -475,6 +520,7 @@ int main(void)
     CHECK_RUN(a_text_is_preprocessed);
     CHECK_RUN(conditions_are_those_of_c);
     CHECK_RUN(macros_without_end_are_let_be);
+    CHECK_RUN(namespaces_are_followed);
     CHECK_RUN(shared_memory_is_found);
     CHECK_RUN(macros_are_found);
     CHECK_RUN(lines_go_on);
