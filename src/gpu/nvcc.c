@@ -324,18 +324,28 @@ static enum shmtune_status refuse(const struct shmt_nvrtc_job *job,
 
 /* -- which symbol is which entry ------------------------------------------ */
 
-/* The C name in _Z5plainPfi, which a function that is extern "C" has; 0: it
- * is in a namespace or a template. */
+/* The C name in _Z5plainPfi or _ZN2ns5plainEPfi, which a function that is
+ * extern "C" has; 0: it is a template. */
 static size_t c_name(const char *mangled, const char **name)
 {
-    char *end;
-    const unsigned long length =
-        strncmp(mangled, "_Z", 2) == 0 ? strtoul(mangled + 2, &end, 10) : 0;
+    const bool nested = strncmp(mangled, "_ZN", 3) == 0;
+    const char *at = mangled + 2 + nested;
+    size_t length = 0;
 
-    if (length == 0 || length > strlen(end))
+    if (strncmp(mangled, "_Z", 2) != 0)
         return 0;
-    *name = end;
-    return length;
+    while (*at >= '1' && *at <= '9') {
+        char *end;
+
+        length = strtoul(at, &end, 10);
+        if (length > strlen(end))
+            return 0;
+        *name = end;
+        at = end + length;
+        if (!nested)
+            return length;
+    }
+    return *at == 'E' ? length : 0;
 }
 
 /* The number of the reference S_, S0_, S1_, ... at `at`, 0 for the first one,

@@ -584,6 +584,14 @@ then
     inspects whole --config BLOCK=128
     check "a symbol with parts that are there twice" \
         out_has 'ns::whole<128> takes 5 parameters of 8, 8, 8, 8 and 4 bytes'
+    spec inner 'compiler: nvcc' <<'END'
+namespace ns { namespace { namespace in {
+extern "C" __global__ void inner(float *o, int n) { o[n] = BLOCK; }
+} } }
+END
+    sed -i 's/entry: inner/entry: "ns::in::inner"/' "$folder/own/inner.yaml"
+    run check "$folder/own/inner.yaml"
+    check "a kernel that is extern \"C\" in a namespace" exits 0
     echo "$whole" | sed 's/namespace ns/namespace other/; /<<</d' | by_nvcc
     inspects whole
     check "an entry that is not there" all "exits 9" \
