@@ -406,12 +406,25 @@ static void add_block(const struct shmt_draft *draft, struct shmt_text *text)
     shmt_text_add(text, "]\n");
 }
 
-static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
+/* What the spec calls the kernel; NULL: it cannot be said.  The symbol of one
+ * that is extern "C" does not tell in which namespace it is. */
+static const char *entry_of(const struct shmt_draft *draft)
 {
     const char *entry = draft->expression != NULL ? draft->expression
                         : draft->nvcc ? shmt_signature_expression(
                                             draft->arena, draft->symbol)
                                       : draft->name;
+    const struct shmt_source_kernel *found = NULL;
+
+    if (draft->code != NULL && entry != NULL &&
+        entry[shmt_text_name_length(entry)] == '\0')
+        found = shmt_source_find(&draft->text, entry, strlen(entry));
+    return found == NULL ? entry : found->qualified;
+}
+
+static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
+{
+    const char *const entry = entry_of(draft);
 
     shmt_text_add(text, "launches:\n- entry: ");
     if (entry == NULL)

@@ -95,6 +95,13 @@ launch transpose.cubin transpose 16 16 16 16 64 128
 check "macros, constants and the runtime's function are read" all "exits 0" \
     "has transpose-1 'grid: [\"ceildiv(width, TILE_DIM)\", \"ceildiv(height, TILE_DIM)\"]'" \
     "has transpose-1 'block: [TILE_DIM, BLOCK_ROWS]'"
+{ echo 'namespace ns { extern "C" {'; cat transpose.cu; echo '} }'; } >inside.cu
+"$fake/launcher" compile inside.cu inside.cubin || exit 1
+rm -rf taken
+run capture --no-rerun --source inside.cu -o taken -- "$fake/launcher" \
+    inside.cubin transpose 16 16 16 16 64 64
+check "a kernel that is extern \"C\" is called with its namespace" all \
+    "exits 0" "has transpose-1 'entry: \"ns::transpose\"'"
 host 'transpose<<<dim3(size_x / 8, size_y / 8), dim3(8, 8)>>>(a, b, size_x, size_y);
 transpose<<<dim3(size_x / TILE_DIM, size_y / TILE_DIM),
     dim3(TILE_DIM, BLOCK_ROWS)>>>(a, b, size_x, size_y);'
