@@ -46,6 +46,17 @@ static const char *name_in(const char *entry, size_t *length)
     return name;
 }
 
+/* The same with its namespaces, tile::copy. */
+static const char *path_in(const char *entry, size_t *length)
+{
+    const char *path = entry + strspn(entry, " &(:");
+
+    *length = 0;
+    while (path[*length] == ':' || shmt_text_name_length(path + *length) > 0)
+        ++*length;
+    return path;
+}
+
 /* -- entries -------------------------------------------------------------- */
 
 /* Whether the texts in which a kernel may be defined have its name, or a macro,
@@ -72,7 +83,7 @@ static enum shmtune_status report_entry(struct shmt_check *check,
     const struct shmt_place place = launch->entry_place;
     struct shmt_source source;
     const char **names, *nearest;
-    size_t length;
+    size_t length, best = 0;
     const char *name = name_in(launch->entry, &length);
     enum shmtune_status status =
         shmt_source_read(arena, code->text, &source, err);
@@ -93,8 +104,10 @@ static enum shmtune_status report_entry(struct shmt_check *check,
     for (size_t k = 0; k < source.kernel_count; k++)
         names[k] = source.kernels[k].name;
     nearest = shmt_text_nearest(name, names, length / 2 + 1);
-    if (nearest == NULL && source.kernel_count > 0)
-        nearest = names[0];
+    while (nearest != NULL && names[best] != nearest)
+        best++;
+    if (source.kernel_count > 0)
+        nearest = source.kernels[best].qualified;
     shmt_check_report(check, SHMT_CHECK_BAD,
                       "%s:%d:%d: %s has no kernel \"%.64s\"%s%.64s%s",
                       place.file, place.line, place.column,
@@ -357,9 +370,9 @@ static const struct shmt_source_kernel *in_text(const struct part *part,
                                                 size_t k)
 {
     size_t length;
-    const char *name = name_in(part->launches[k].entry, &length);
+    const char *path = path_in(part->launches[k].entry, &length);
 
-    return shmt_source_find(&part->source, name, length);
+    return shmt_source_find(&part->source, path, length);
 }
 
 static void report_shared(const struct part *part, size_t k, int64_t has,

@@ -58,7 +58,7 @@ static bool is_reference(const char *name, size_t *length)
 }
 
 static enum shmtune_status refuse(const struct job *job, const char *path,
-                                  struct shmt_error *err)
+                                  bool several, struct shmt_error *err)
 {
     const struct shmt_source *source = &job->draft.source;
     struct shmt_text names = {0};
@@ -66,11 +66,11 @@ static enum shmtune_status refuse(const struct job *job, const char *path,
 
     for (size_t k = 0; k < source->kernel_count; k++)
         shmt_text_addf(&names, "%s%s", k == 0 ? "" : ", ",
-                       source->kernels[k].name);
+                       source->kernels[k].qualified);
     if (source->kernel_count == 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "%s defines no __global__ function", path);
-    else if (job->entry != NULL)
+    else if (job->entry != NULL && !several)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "%s has no kernel \"%.64s\"; it has %.500s",
                                 path, job->entry, shmt_text_string(&names));
@@ -85,30 +85,78 @@ static enum shmtune_status refuse(const struct job *job, const char *path,
     return status;
 }
 
+/* How well the kernel is what --entry means, or without one may be meant. */
+static enum shmt_source_match meant(const struct job *job,
+                                    const struct shmt_source_kernel *kernel)
+{
+    enum shmt_source_match match = SHMT_SOURCE_EXACT;
+    size_t length;
+
+    if (job->entry != NULL)
+        match = shmt_source_match(kernel, job->entry, strlen(job->entry));
+    else if (is_reference(kernel->name, &length))
+        match = SHMT_SOURCE_OTHER;
+    return match == SHMT_SOURCE_ELSEWHERE ? SHMT_SOURCE_OTHER : match;
+}
+
+/* *several: another one is meant as well.  Of overloads the first is taken. */
+static void find_meant(struct job *job, bool *several)
+{
+    struct shmt_init_draft *draft = &job->draft;
+    enum shmt_source_match best = SHMT_SOURCE_OTHER;
+
+    *several = false;
+    for (size_t k = 0; k < draft->source.kernel_count; k++) {
+        const struct shmt_source_kernel *one = &draft->source.kernels[k];
+        const enum shmt_source_match match = meant(job, one);
+
+        if (match > best) {
+            *several = false;
+            best = match;
+            draft->kernel = one;
+        } else if (match == best && match != SHMT_SOURCE_OTHER) {
+            *several |= job->entry == NULL ||
+                        strcmp(one->qualified, draft->kernel->qualified) != 0;
+        }
+    }
+}
+
+/* Whether the kernel looks like the reference of the one that is drafted. */
+static bool refers(const struct shmt_init_draft *draft,
+                   const struct shmt_source_kernel *kernel)
+{
+    size_t length;
+
+    return is_reference(kernel->name, &length) &&
+           length == strlen(draft->kernel->name) &&
+           memcmp(kernel->name, draft->kernel->name, length) == 0 &&
+           kernel->signature.count == draft->kernel->signature.count;
+}
+
+/* Both stand in the same namespaces. */
+static bool are_neighbours(const struct shmt_source_kernel *a,
+                           const struct shmt_source_kernel *b)
+{
+    const size_t length = strlen(a->qualified) - strlen(a->name);
+
+    return length == strlen(b->qualified) - strlen(b->name) &&
+           memcmp(a->qualified, b->qualified, length) == 0;
+}
+
 static enum shmtune_status choose(struct job *job, const char *path,
                                   struct shmt_error *err)
 {
     struct shmt_init_draft *draft = &job->draft;
     const struct shmt_source *source = &draft->source;
-    size_t candidates = 0, length;
+    bool several;
 
-    for (size_t k = 0; k < source->kernel_count; k++) {
-        const char *name = source->kernels[k].name;
-        const bool meant = job->entry == NULL ? !is_reference(name, &length)
-                                              : strcmp(name, job->entry) == 0;
-
-        if (meant && candidates++ == 0)
-            draft->kernel = &source->kernels[k];
-    }
-    if (candidates == 0 || (candidates > 1 && job->entry == NULL))
-        return refuse(job, path, err);
+    find_meant(job, &several);
+    if (draft->kernel == NULL || several)
+        return refuse(job, path, several, err);
     for (size_t k = 0; k < source->kernel_count; k++)
-        if (is_reference(source->kernels[k].name, &length) &&
-            length == strlen(draft->kernel->name) &&
-            memcmp(source->kernels[k].name, draft->kernel->name, length) ==
-                0 &&
-            source->kernels[k].signature.count ==
-                draft->kernel->signature.count)
+        if (refers(draft, &source->kernels[k]) &&
+            (draft->reference == NULL ||
+             are_neighbours(draft->kernel, &source->kernels[k])))
             draft->reference = &source->kernels[k];
     for (size_t k = 0; k < source->launch_count && draft->launch == NULL; k++)
         if (strcmp(source->launches[k].name, draft->kernel->name) == 0)
@@ -146,7 +194,7 @@ static enum shmtune_status tell_json(const struct job *job,
     (void)shmt_yaml_todo(root, add_mark, marks);
     return shmt_json_print("init", shmt_json_object(
         "file", shmt_json_text(job->output),
-        "kernel", shmt_json_text(job->draft.kernel->name),
+        "kernel", shmt_json_text(job->draft.kernel->qualified),
         "todo", marks, NULL), err);
 }
 
@@ -167,7 +215,7 @@ static enum shmtune_status tell(const struct job *job,
         return tell_json(job, root, err);
     count = shmt_yaml_todo(root, tell_mark, &marks);
     shmt_text_addf(&text, "%s: drafted for %s; %zu thing%s to write:\n%s",
-                   job->output, job->draft.kernel->name, count,
+                   job->output, job->draft.kernel->qualified, count,
                    shmt_text_plural(count), shmt_text_string(&marks));
     text.failed |= marks.failed;
     shmt_text_free(&marks);

@@ -165,9 +165,9 @@ static void add_launch(const struct shmt_init_draft *draft,
     shmt_text_add(text, "launches:\n- entry: ");
     if (draft->kernel->is_template)
         mark(text, "%s<...> with the arguments of the template; {NAME} stands "
-             "for a parameter's value", draft->kernel->name);
+             "for a parameter's value", draft->kernel->qualified);
     else
-        shmt_text_add(text, draft->kernel->name);
+        shmt_yaml_add_string(text, draft->kernel->qualified);
     shmt_text_add(text, "\n");
     add_geometry(draft, "grid", "blocks along x, y, z, as "
                  "[\"ceildiv(n, BLOCK)\"]",
@@ -190,7 +190,9 @@ static void add_reference(const struct shmt_init_draft *draft,
         shmt_text_add(text, "\n");
         return;
     }
-    shmt_text_addf(text, "\n- entry: %s\n  grid: ", draft->reference->name);
+    shmt_text_add(text, "\n- entry: ");
+    shmt_yaml_add_string(text, draft->reference->qualified);
+    shmt_text_add(text, "\n  grid: ");
     mark(text, "its blocks, without a parameter, as [\"ceildiv(n, 256)\"]");
     shmt_text_add(text, "\n  block: ");
     mark(text, "its threads, as [256]");

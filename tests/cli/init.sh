@@ -94,6 +94,52 @@ check "what is not known is marked" all "exits 0" \
     "grep -q 'parameters: \"TODO' '$folder/one.yaml'" \
     "grep -q 'source: .*/own/many.cu' '$folder/one.yaml'" \
     "grep -q 'b: {type: bool, value: \"TODO' '$folder/one.yaml'"
+cat >"$own/spaces.cu" <<'END'
+namespace img { inline namespace v1 {
+extern "C" __global__ void blur(float *y, int n) { if (n) *y = 1; }
+__global__ void blur_reference(float *y, int n) { if (n) *y = 1; }
+} }
+namespace other {
+__global__ void blur_reference(float *y, int n) { if (n) *y = 1; }
+__global__ void mix(float *y, int n) { if (n) *y = 1; }
+template <int B> __global__ void fold(float *y, int n) { if (n) *y = B; }
+}
+namespace img { namespace { __global__ void mix(double *y, int n) { *y = n; } } }
+END
+run init "$own/spaces.cu"
+check "kernels are named with their namespaces" all "exits 1" \
+    "err_has 'with --entry: img::blur, img::blur_reference, other::blur_reference, other::mix, other::fold, img::mix'"
+run init "$own/spaces.cu" --entry mix
+check "a name that several have is refused" all "exits 1" \
+    "err_has 'name one with --entry: img::blur'"
+run init "$own/spaces.cu" --entry none::blur
+check "and one of another namespace" all "exits 1" \
+    "err_has 'has no kernel \"none::blur\"'"
+run init "$own/spaces.cu" --entry fold -o -
+check "a template has them, too" out_has 'TODO: other::fold<...> with'
+for wanted in blur img::blur img::mix; do
+    run init "$own/spaces.cu" --entry "$wanted" --force
+    check "$wanted is found" all "exits 0" "out_has 'drafted for img::${wanted##*:};'"
+    sed -e 's/default: "TODO[^"]*"/default: 100000/' \
+        -e 's/^parameters: .*/parameters: {BLOCK: {values: [64, 128], default: 64}}/' \
+        -e 's/grid: "TODO.*"$/grid: 1/' -e 's/block: "TODO[^"]*"/block: 64/' \
+        -e '/^reference: /d' -e 's/role: "TODO[^"]*"/role: output/' \
+        -e 's/count: "TODO[^"]*"/count: n/' \
+        -e 's/tolerance: "TODO[^"]*"/tolerance: {absolute: 0}/' \
+        "$own/spaces.yaml" >"$own/whole.yaml"
+    run check "$own/whole.yaml"
+    check "and the draft of $wanted filled in passes" all "exits 0" \
+        "out_has '^ok '" "grep -q 'entry: \"img::${wanted##*:}\"' '$own/whole.yaml'"
+done
+run check --no-compile "$own/whole.yaml"
+check "without a compiler it is told from others of its name" exits 0
+sed 's/img::mix/img::mux/' "$own/whole.yaml" >"$own/mux.yaml"
+run check --no-compile "$own/mux.yaml"
+check "and offered with its namespaces" \
+    out_has 'has no kernel "mux": did you mean other::mix?'
+check "the reference is that of its namespaces" \
+    sh -c "'$build/shmtune' init '$own/spaces.cu' --entry blur -o - 2>'$folder/err' |
+        grep -q 'entry: \"img::blur_reference\"'"
 echo 'int main() {}' >"$own/none.cu"
 run init "$own/none.cu"
 check "a source without a kernel" all "exits 1" \
