@@ -67,6 +67,7 @@ struct shmt_draft_number {
     const char *reaches;               /* for people; NULL: nothing */
     int axis;                          /* of a SHMT_DRAFT_BLOCK or _GRID */
     int64_t most;                      /* no larger value is worth a try */
+    bool zero;                         /* 0 may be in the place of 1 */
 };
 
 /* What sizes are made of: a whole number among the arguments; or how many

@@ -368,8 +368,15 @@ enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
         shmt_draft_find_block(draft);
     }
     add_blocks(draft);
-    for (size_t k = 0; k < draft->number_count; k++)
-        limit(draft, shared, &draft->numbers[k]);
+    for (size_t k = 0; k < draft->number_count; k++) {
+        struct shmt_draft_number *const one = &draft->numbers[k];
+
+        limit(draft, shared, one);
+        if (draft->code != NULL && one->value == 1 &&
+            !shmt_source_takes_zero(draft->arena, draft->code, one->name,
+                                    &one->zero))
+            return shmt_error_memory(err);
+    }
     return SHMTUNE_OK;
 }
 
@@ -409,7 +416,7 @@ static void add_values(const struct shmt_draft_number *one,
                     quarter = (value + 3) / 4;
 
     if (one->way != SHMT_DRAFT_GRID) {
-        shmt_init_values(value, one->most, text);
+        shmt_init_values(value, one->most, one->zero, text);
         return;
     }
     shmt_text_add(text, "[");

@@ -283,7 +283,7 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
                                       struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    const char *code;
+    const char *code = NULL;
     size_t size;
     enum shmtune_status status = name_files(job, path, err);
 
@@ -292,6 +292,7 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
                                 &size, err);
     if (status == SHMTUNE_NOT_FOUND)
         return shmt_error_set_status(err, SHMTUNE_STORAGE);
+    job->draft.text = code;
     if (status == SHMTUNE_OK)
         status = shmt_source_read(job->draft.arena, code, &job->draft.source,
                                   err);

@@ -13,7 +13,8 @@
 struct shmt_init_draft {
     struct shmt_arena *arena;
     const char *path;                 /* of the source, as the spec names it */
-    struct shmt_source source;
+    const char *text;                 /* of the source */
+    struct shmt_source source;        /* what it says */
     const struct shmt_source_kernel *kernel;
     const struct shmt_source_kernel *reference;  /* NULL: none looks like it */
     const struct shmt_source_launch *launch;     /* NULL: there is none */
@@ -23,8 +24,9 @@ struct shmt_init_draft {
 void shmt_init_write(const struct shmt_init_draft *draft,
                      struct shmt_text *text);
 /* Powers of two around the value, `most` at most, and the value: "[1, 2, 4],
- * default: 2". */
-void shmt_init_values(int64_t value, int64_t most, struct shmt_text *text);
+ * default: 2".  `zero`: 0 may be in the place of 1. */
+void shmt_init_values(int64_t value, int64_t most, bool zero,
+                      struct shmt_text *text);
 
 /* init_expr.c: appends what C code of the host says as an expression of a
  * spec, with the names that the spec has.  false: it cannot be said. */

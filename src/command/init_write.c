@@ -71,12 +71,13 @@ static void add_problem(const struct shmt_init_draft *draft,
     }
 }
 
-void shmt_init_values(int64_t value, int64_t most, struct shmt_text *text)
+void shmt_init_values(int64_t value, int64_t most, bool zero,
+                      struct shmt_text *text)
 {
     const int64_t least = value / 4 > 1 ? value / 4 : 1;
     bool first = true, there = false;
 
-    if (value < 2) {
+    if (value < 1 || (value == 1 && zero)) {
         shmt_text_addf(text, "[0, 1], default: %d", (int)value);
         return;
     }
@@ -110,10 +111,14 @@ static void add_parameters(const struct shmt_init_draft *draft,
     for (size_t k = 0; k < draft->source.macro_count; k++) {
         const struct shmt_source_macro *macro = &draft->source.macros[k];
         int64_t value;
+        bool zero = false;
 
         shmt_text_addf(text, "  %s: {values: ", macro->name);
         if (shmt_init_number(macro->value, &value)) {
-            shmt_init_values(value, INT64_MAX, text);
+            text->failed |= value == 1 &&
+                            !shmt_source_takes_zero(draft->arena, draft->text,
+                                                    macro->name, &zero);
+            shmt_init_values(value, INT64_MAX, zero, text);
         } else {
             mark(text, "the values to try; the source says %.64s",
                  macro->value);

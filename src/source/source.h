@@ -134,6 +134,11 @@ enum shmtune_status shmt_source_read(struct shmt_arena *arena,
                                      const char *text,
                                      struct shmt_source *out,
                                      struct shmt_error *err);
+/* *zero: the text asks whether the macro is set, `#if NAME`, `NAME ? a : b`, or
+ * adds it and does nothing else with it, `[TILE + NAME]`, so that 0 may be a
+ * value of it as 1 is.  false: there is no memory. */
+bool shmt_source_takes_zero(struct shmt_arena *arena, const char *text,
+                            const char *name, bool *zero);
 /* The text as a compiler reads it, for reading declarations: one side of each
  * condition, macros without parameters replaced, and types by the names that
  * their typedefs stand for.  Macros with parameters, files that are included

@@ -140,6 +140,28 @@ check "and offered with its namespaces" \
 check "the reference is that of its namespaces" \
     sh -c "'$build/shmtune' init '$own/spaces.cu' --entry blur -o - 2>'$folder/err' |
         grep -q 'entry: \"img::blur_reference\"'"
+cat >"$own/ones.cu" <<'END'
+#ifndef VEC
+#define VEC 1
+#endif
+#ifndef PAD
+#define PAD 1
+#endif
+#ifndef FAST
+#define FAST 1
+#endif
+__global__ void ones(float *y, int n)
+{
+    __shared__ float tile[32][32 + PAD];
+    for (int k = 0; k < VEC; k++)
+        y[k] = FAST ? n : tile[k][n];
+}
+END
+run init "$own/ones.cu" -o -
+check "a count does not get 0, a flag and a padding do" all \
+    "out_has 'VEC: {values: \[1, 2, 4\], default: 1}'" \
+    "out_has 'PAD: {values: \[0, 1\], default: 1}'" \
+    "out_has 'FAST: {values: \[0, 1\], default: 1}'"
 echo 'int main() {}' >"$own/none.cu"
 run init "$own/none.cu"
 check "a source without a kernel" all "exits 1" \

@@ -302,6 +302,44 @@ static void lines_go_on(void)
     CHECK_TEXT(source.macros[0].value, "32");
 }
 
+/* Of a macro that is 1, ONE. */
+static void zero_is_for_flags_and_sums(void)
+{
+    static const char *const yes[] = {
+        "#if ONE", "#if (ONE) && A > 2", "#if A\n#elif B || !ONE", "#if ONE == 0",
+        "if (ONE) {}", "if constexpr (ONE && a) {}", "while (a || ONE) {}",
+        "x = ONE ? a : b;", "f(ONE ? a : b)", "x = !ONE;",
+        "constexpr bool kOne = ONE;", "#define WIDE (ONE ? 2 : 1)",
+        "float t[TILE][TILE + ONE];", "float t[ONE + TILE * 2];",
+        "#define ROW (TILE + ONE)", "t[a + (ONE)] = t[a - ONE];",
+        "#pragma unroll ONE\n#if \\\r\n ONE"};
+    static const char *const no[] = {
+        "", "#if ONE > 1", "#if defined(ONE) || defined ONE", "#ifdef ONE",
+        "for (int k = 0; k < ONE; k++) {}", "i += ONE;", "if (ONE > 4) {}",
+        "if (a && k < ONE) {}", "x = a < ONE ? a : b;", "if (n % ONE == 0) {}",
+        "float v[ONE];", "k<ONE>(a);", "#pragma unroll ONE", "int n = ONE;",
+        "float t[TILE + ONE]; float v[ONE];", "x = a + ONE * b;",
+        "x = b * ONE + a;", "#define WIDE ONE", "f(ONE);", "// if (ONE)",
+        "static_assert(ONE != 0, \"\");", "ONES ? a : b"};
+
+    for (size_t k = 0; k < sizeof yes / sizeof *yes; k++) {
+        bool zero = false;
+
+        CHECK(shmt_source_takes_zero(arena, yes[k], "ONE", &zero));
+        if (!zero)
+            printf("# %s\n", yes[k]);
+        CHECK(zero);
+    }
+    for (size_t k = 0; k < sizeof no / sizeof *no; k++) {
+        bool zero = true;
+
+        CHECK(shmt_source_takes_zero(arena, no[k], "ONE", &zero));
+        if (zero)
+            printf("# %s\n", no[k]);
+        CHECK(!zero);
+    }
+}
+
 static void launches_are_found(void)
 {
     const struct shmt_source source = read_text(
@@ -524,6 +562,7 @@ int main(void)
     CHECK_RUN(shared_memory_is_found);
     CHECK_RUN(macros_are_found);
     CHECK_RUN(lines_go_on);
+    CHECK_RUN(zero_is_for_flags_and_sums);
     CHECK_RUN(launches_are_found);
     CHECK_RUN(more_of_the_host_is_found);
     CHECK_RUN(definitions_are_found);
