@@ -248,6 +248,43 @@ static void add_scalar(const struct shmt_signature_parameter *parameter,
         mark(text, "a number, as 1");
 }
 
+/* A vector is passed as the structure that it is. */
+static void add_vector(const struct shmt_signature_parameter *parameter,
+                       struct shmt_text *text)
+{
+    shmt_text_add(text, "struct: {");
+    for (int lane = 0; lane < parameter->lanes; lane++) {
+        shmt_text_addf(text, "%s%c: {type: %s, value: ", lane == 0 ? "" : ", ",
+                       "xyzw"[lane], shmt_element_word(parameter->element));
+        mark(text, "a number, as 1");
+        shmt_text_add(text, "}");
+    }
+    shmt_text_add(text, "}");
+}
+
+static void add_argument(const struct shmt_signature_parameter *parameter,
+                         struct shmt_text *text)
+{
+    if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER) {
+        mark(text, "{type: f32, value: 1} with the type of a number; of a "
+             "structure its members in their order, {struct: {x: {pointer: "
+             "NAME}, n: {type: i32, value: 1}}}; the source says %.100s",
+             parameter->type);
+        return;
+    }
+    shmt_text_add(text, "{");
+    if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_VECTOR) {
+        add_vector(parameter, text);
+    } else {
+        add_type(parameter, text);
+        if (parameter->pointer)
+            add_buffer(parameter, text);
+        else
+            add_scalar(parameter, text);
+    }
+    shmt_text_add(text, "}");
+}
+
 static void add_arguments(const struct shmt_init_draft *draft,
                           struct shmt_text *text)
 {
@@ -261,13 +298,9 @@ static void add_arguments(const struct shmt_init_draft *draft,
 
         shmt_text_add(text, "  ");
         add_name(one, k, text);
-        shmt_text_add(text, ": {");
-        add_type(one, text);
-        if (one->pointer)
-            add_buffer(one, text);
-        else
-            add_scalar(one, text);
-        shmt_text_add(text, "}\n");
+        shmt_text_add(text, ": ");
+        add_argument(one, text);
+        shmt_text_add(text, "\n");
     }
 }
 

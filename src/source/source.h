@@ -32,6 +32,8 @@ struct shmt_signature_parameter {
     enum shmt_signature_kind kind;   /* of it, or of what it points to */
     enum shmt_element element;       /* of ELEMENT, VECTOR; of BITS with a
                                         size, else BYTES */
+    int lanes;                       /* of VECTOR, 1 to 4, as a text has it;
+                                        0: not known */
 };
 
 struct shmt_signature {

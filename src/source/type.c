@@ -58,6 +58,7 @@ bool shmt_source_type(const char *name, size_t length,
         if (length > 1 && equal(name, length - 1, vectors[k].name) &&
             name[length - 1] >= '1' && name[length - 1] <= '4') {
             out->element = vectors[k].element;
+            out->lanes = name[length - 1] - '0';
             return true;
         }
     out->kind = SHMT_SIGNATURE_OTHER;

@@ -187,6 +187,7 @@ static void kernels_are_found(void)
     CHECK_TEXT(kernel_of(&source, 1),
                "any<>: other*,y; const other*,x; const u64,n; u64,m; "
                "other,b; const vector*,h;");
+    CHECK_INT(source.kernels[1].signature.parameters[5].lanes, 2);
     CHECK_TEXT(kernel_of(&source, 2), "none:");
     CHECK_TEXT(kernel_of(&source, 3),
                "odd: const bits*,; f32*,x; i32,; bool,b; other*,rows; "
