@@ -146,17 +146,21 @@ static void add_shared(const struct shmt_init_draft *draft,
                        struct shmt_text *text)
 {
     const char *code = draft->launch == NULL ? "" : draft->launch->shared;
+    const bool used = draft->kernel->shared_dynamic;
+    const bool maybe = draft->launch == NULL && draft->kernel->shared_elsewhere;
     struct shmt_text made = {0};
 
-    if (strcmp(code, "0") == 0 ||
-        (code[0] == '\0' && !draft->kernel->shared_dynamic))
+    if (strcmp(code, "0") == 0 || (code[0] == '\0' && !used && !maybe))
         return;
     shmt_text_add(text, "  shared_dynamic: ");
     if (code[0] != '\0' && shmt_init_expr(draft, code, &made))
         shmt_yaml_add_string(text, shmt_text_string(&made));
     else
         mark(text, "the bytes of extern __shared__%s%.100s",
-             code[0] == '\0' ? "" : "; the source says ", code);
+             code[0] != '\0' ? "; the source says "
+             : used           ? ""
+                              : "; if this kernel uses none, take this line "
+                                "away", code);
     shmt_text_add(text, "\n");
     text->failed |= made.failed;
     shmt_text_free(&made);

@@ -5,6 +5,9 @@
  */
 #include "source/token.h"
 
+/* Declarations of shared memory outside of kernels. */
+enum { MOST_SHARED = 16 };
+
 static const struct shmt_source_token *
 at(const struct shmt_source_tokens *tokens, size_t k)
 {
@@ -102,32 +105,96 @@ static bool read_parameters(const struct shmt_source_tokens *tokens,
     return true;
 }
 
-/* `extern __shared__ TYPE NAME[]` in the body, tokens [from, to). */
+static bool is_shared(const struct shmt_source_tokens *tokens, size_t k)
+{
+    return shmt_source_is(at(tokens, k), "extern") &&
+           shmt_source_is(at(tokens, k + 1), "__shared__");
+}
+
+/* `extern __shared__ TYPE NAME[]` at k, which ends before `to`. */
+static bool read_shared(const struct shmt_source_tokens *tokens, size_t k,
+                        size_t to, struct shmt_signature_parameter *out)
+{
+    size_t end = k + 2, start = end;
+
+    while (end < to && !shmt_source_is(at(tokens, end), ";")) {
+        /* An alignment. */
+        if (shmt_source_is(at(tokens, end), "(")) {
+            end = shmt_source_behind(tokens, end, to);
+            start = end;
+            continue;
+        }
+        end++;
+    }
+    return shmt_source_parameter(tokens, start, end, out);
+}
+
+static void use_shared(const struct shmt_signature_parameter *declared,
+                       struct shmt_source_kernel *kernel)
+{
+    kernel->shared_dynamic = true;
+    if (declared->kind != SHMT_SIGNATURE_OTHER)
+        kernel->shared_element = shmt_element_bytes(declared->element);
+}
+
+/* Whether the body, tokens [from, to), declares some itself. */
 static bool find_shared(const struct shmt_source_tokens *tokens, size_t from,
                         size_t to, struct shmt_source_kernel *kernel)
 {
     for (size_t k = from; k + 1 < to; k++) {
-        struct shmt_signature_parameter type;
-        size_t end = k + 2, start = end;
+        struct shmt_signature_parameter declared;
 
-        if (!shmt_source_is(at(tokens, k), "extern") ||
-            !shmt_source_is(at(tokens, k + 1), "__shared__"))
+        if (!is_shared(tokens, k))
             continue;
-        while (end < to && !shmt_source_is(at(tokens, end), ";")) {
-            /* An alignment. */
-            if (shmt_source_is(at(tokens, end), "(")) {
-                end = shmt_source_behind(tokens, end, to);
-                start = end;
-                continue;
-            }
-            end++;
-        }
-        if (!shmt_source_parameter(tokens, start, end, &type))
+        if (!read_shared(tokens, k, to, &declared))
             return false;
-        kernel->shared_dynamic = true;
-        if (type.kind != SHMT_SIGNATURE_OTHER)
-            kernel->shared_element = shmt_element_bytes(type.element);
+        use_shared(&declared, kernel);
         return true;
+    }
+    return true;
+}
+
+/* Where a kernel's is: tokens [from, to). */
+struct body {
+    size_t from, to;
+};
+
+static bool names(const struct shmt_source_tokens *tokens,
+                  const struct body *body, const char *name)
+{
+    for (size_t k = body->from; k < body->to; k++)
+        if (at(tokens, k)->word == SHMT_SOURCE_NAME &&
+            shmt_source_is(at(tokens, k), name))
+            return true;
+    return false;
+}
+
+/* What is declared outside of kernels: a kernel may name it, or call a function
+ * that does.  Of many the first ones are looked at. */
+static bool share(const struct shmt_source_tokens *tokens,
+                  const struct body *bodies, size_t count,
+                  struct shmt_source_kernel *kernels)
+{
+    size_t n = 0, seen = 0;
+
+    for (size_t k = 0; k < tokens->count && seen < MOST_SHARED; k++) {
+        struct shmt_signature_parameter declared;
+
+        while (n < count && bodies[n].to <= k)
+            n++;
+        if (n < count && k >= bodies[n].from)
+            k = bodies[n].to;
+        if (!is_shared(tokens, k))
+            continue;
+        if (!read_shared(tokens, k, tokens->count, &declared))
+            return false;
+        for (size_t m = 0; m < count; m++) {
+            kernels[m].shared_elsewhere = true;
+            if (!kernels[m].shared_dynamic &&
+                names(tokens, &bodies[m], declared.name))
+                use_shared(&declared, &kernels[m]);
+        }
+        seen++;
     }
     return true;
 }
@@ -160,7 +227,8 @@ static const char *qualify(const struct shmt_source_tokens *tokens,
  * declared. */
 static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
                         const struct shmt_source_place *place,
-                        struct shmt_source_kernel *out, bool *found)
+                        struct shmt_source_kernel *out, struct body *where,
+                        bool *found)
 {
     const size_t name = find_name(tokens, from);
     size_t body, end;
@@ -179,6 +247,7 @@ static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
     out->name = shmt_arena_copy(tokens->arena, at(tokens, name)->at,
                                 at(tokens, name)->length);
     out->qualified = qualify(tokens, place, name);
+    *where = (struct body){body, end};
     *found = true;
     return out->name != NULL && out->qualified != NULL &&
            read_parameters(tokens, name + 2, body - 1, &out->signature) &&
@@ -190,23 +259,26 @@ bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
 {
     struct shmt_source_place place = {.opens = SIZE_MAX};
     struct shmt_source_kernel *kernels;
+    struct body *bodies;
     size_t most = 0, count = 0;
     bool done = true;
 
     for (size_t k = 0; k < tokens->count; k++)
         most += shmt_source_is(at(tokens, k), "__global__");
     kernels = shmt_arena_alloc(tokens->arena, most + 1, sizeof *kernels);
-    if (kernels == NULL)
+    bodies = shmt_arena_alloc(tokens->arena, most + 1, sizeof *bodies);
+    if (kernels == NULL || bodies == NULL)
         return false;
     for (size_t k = 0; done && k < tokens->count; k++) {
         bool found = false;
 
         if (shmt_source_is(at(tokens, k), "__global__"))
-            done = read_kernel(tokens, k, &place, &kernels[count], &found);
+            done = read_kernel(tokens, k, &place, &kernels[count],
+                               &bodies[count], &found);
         done = done && shmt_source_pass(tokens, k, &place);
         count += found;
     }
     out->kernels = kernels;
     out->kernel_count = count;
-    return done;
+    return done && share(tokens, bodies, count, kernels);
 }

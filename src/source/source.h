@@ -74,7 +74,9 @@ struct shmt_source_kernel {
     const char *qualified;     /* "ns::name" */
     int line, column;          /* of the name */
     bool is_template;
-    bool shared_dynamic;       /* its body declares `extern __shared__` */
+    bool shared_dynamic;       /* its body declares `extern __shared__`, or
+                                  names one that is declared elsewhere */
+    bool shared_elsewhere;     /* one is, and it may use that */
     size_t shared_element;     /* bytes of one element of that; 0: not known */
     struct shmt_signature signature;
 };

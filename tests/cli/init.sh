@@ -186,6 +186,22 @@ sed -e 's/^parameters: .*/problem: {n: {default: 100}}\nparameters: {BLOCK: {val
 run check "$own/whole.yaml"
 check "filled in they have the sizes that the kernel takes" all "exits 0" \
     "out_has '^ok '"
+cat >"$own/shared.cu" <<'END'
+extern __shared__ float tile[];
+__device__ float first() { return tile[0]; }
+__global__ void named(float *y) { *y = tile[0]; }
+__global__ void called(float *y) { *y = first(); }
+__global__ void launched(float *y) { *y = 1; }
+void run() { launched<<<1, 32>>>(y); }
+END
+run init "$own/shared.cu" --entry named -o -
+check "dynamic shared memory of the file is marked" \
+    out_has '^  shared_dynamic: "TODO: the bytes of extern __shared__"$'
+run init "$own/shared.cu" --entry called -o -
+check "where a function may use it, too" out_has \
+    'shared_dynamic: "TODO: .*__shared__; if this kernel uses none, take this line'
+run init "$own/shared.cu" --entry launched -o -
+check "but not where a launch gives none" out_lacks shared_dynamic
 echo 'int main() {}' >"$own/none.cu"
 run init "$own/none.cu"
 check "a source without a kernel" all "exits 1" \

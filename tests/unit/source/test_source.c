@@ -258,6 +258,34 @@ static void shared_memory_is_found(void)
     CHECK(source.shared_dynamic);
 }
 
+/* That of the file, and of a function, in a template at times. */
+static void shared_memory_elsewhere_is_found(void)
+{
+    const struct shmt_source source = read_text(
+        "extern __shared__ __align__(16) double all[];\n"
+        "template <class T> struct Shared { __device__ operator T *() {\n"
+        "    extern __shared__ int own[]; return (T *)own; } };\n"
+        "__global__ void a(float *y) { *y = all[0]; }\n"
+        "__global__ void b(float *y) { float *t = Shared<float>(); }\n"
+        "__global__ void c() { extern __shared__ float all[]; }\n");
+    const struct shmt_source alone = read_text(
+        "__global__ void a() { extern __shared__ float all[]; }\n"
+        "__global__ void b(float *all) { *all = 1; }\n");
+
+    CHECK_INT(source.kernel_count, 3);
+    CHECK_INT(alone.kernel_count, 2);
+    if (source.kernel_count != 3 || alone.kernel_count != 2)
+        return;
+    CHECK(source.kernels[0].shared_dynamic);
+    CHECK_INT(source.kernels[0].shared_element, 8);
+    CHECK(!source.kernels[1].shared_dynamic);
+    CHECK(source.kernels[1].shared_elsewhere);
+    CHECK(source.kernels[2].shared_dynamic);
+    CHECK_INT(source.kernels[2].shared_element, 4);
+    CHECK(!alone.kernels[1].shared_dynamic);
+    CHECK(!alone.kernels[1].shared_elsewhere);
+}
+
 static void macros_are_found(void)
 {
     const struct shmt_source source = read_text(
@@ -561,6 +589,7 @@ int main(void)
     CHECK_RUN(macros_without_end_are_let_be);
     CHECK_RUN(namespaces_are_followed);
     CHECK_RUN(shared_memory_is_found);
+    CHECK_RUN(shared_memory_elsewhere_is_found);
     CHECK_RUN(macros_are_found);
     CHECK_RUN(lines_go_on);
     CHECK_RUN(zero_is_for_flags_and_sums);
