@@ -227,6 +227,23 @@ static enum shmtune_status tell(const struct job *job,
     return SHMTUNE_OK;
 }
 
+/* A spec is UTF-8, and could not say it otherwise. */
+static enum shmtune_status refuse_name(const char *path,
+                                       struct shmt_error *err)
+{
+    const size_t size = strlen(path);
+    size_t at = 0, length = 1;
+    uint32_t code;
+
+    for (; at < size && length > 0; at += length)
+        length = shmt_utf8_decode(path + at, size - at, &code);
+    return length > 0
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s: a spec is UTF-8, and this name of its "
+                                "source is not: rename it", path);
+}
+
 /* The spec beside the source unless -o says where; the source as it is named
  * from there. */
 static enum shmtune_status name_files(struct job *job, const char *path,
@@ -290,6 +307,8 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
     if (status == SHMTUNE_OK)
         status = shmt_path_read(job->draft.arena, path, 16 << 20, &code,
                                 &size, err);
+    if (status == SHMTUNE_OK)
+        status = refuse_name(job->draft.path, err);
     if (status == SHMTUNE_NOT_FOUND)
         return shmt_error_set_status(err, SHMTUNE_STORAGE);
     job->draft.text = code;

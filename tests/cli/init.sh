@@ -202,6 +202,17 @@ check "where a function may use it, too" out_has \
     'shared_dynamic: "TODO: .*__shared__; if this kernel uses none, take this line'
 run init "$own/shared.cu" --entry launched -o -
 check "but not where a launch gives none" out_lacks shared_dynamic
+latin=$own/$(printf 'lat\351')
+cp "$own/values.cu" "$latin.cu"
+run init "$latin.cu"
+check "a name that no spec can say is refused" all "exits 1" out_empty \
+    "err_has 'a spec is UTF-8, and this name of its source is not: rename it'" \
+    "[ ! -e '$latin.yaml' ]"
+rm "$latin.cu"
+cp "$own/values.cu" "$own/größe.cu"
+run init -q "$own/größe.cu"
+check "one of UTF-8 is taken" all "exits 0" \
+    "grep -q '^source: \"größe.cu\"' '$own/größe.yaml'"
 echo 'int main() {}' >"$own/none.cu"
 run init "$own/none.cu"
 check "a source without a kernel" all "exits 1" \
