@@ -179,10 +179,9 @@ enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
 
     if (entry != NULL && entry->known &&
         (entry->counted || !tune->target->recorded)) {
-        enum shmtune_status status;
+        const enum shmtune_status status =
+            shmt_tune_record_result(tune, entry, err);
 
-        tune->handed_out += !entry->counted;
-        status = shmt_tune_record_result(tune, entry, err);
         tell_all(tune, entry);
         return status;
     }

@@ -195,6 +195,8 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
         tune->target->operations->set_longest(tune->target, longest_s);
     give_up_tried(tune);
     known = shmt_tune_count_known(tune);
+    /* A recorded device plays them again, each in its turn. */
+    tune->handed_out = tune->target->recorded ? 0 : known;
     if (known > 0)
         shmt_tune_notice(tune, "resuming: %zu candidate%s known from %s",
                known, known == 1 ? " is" : "s are",

@@ -199,9 +199,11 @@ static void forget_failed_default(struct shmt_tune *tune)
     struct shmt_ledger_entry *const entry =
         shmt_ledger_find(tune->outcome->ledger, tune->start);
 
-    if (entry != NULL && entry->known &&
-        status_of_default(&entry->result) != SHMTUNE_OK)
-        entry->known = entry->journaled = false;
+    if (entry == NULL || !entry->known ||
+        status_of_default(&entry->result) == SHMTUNE_OK)
+        return;
+    entry->known = entry->journaled = false;
+    tune->handed_out -= !tune->target->recorded;
 }
 
 static enum shmtune_status check_default(struct shmt_tune *tune,

@@ -74,7 +74,9 @@ struct shmt_tune {
     struct shmt_journal_writer *journal;   /* NULL: none */
     uint64_t start;                        /* the default, or UINT64_MAX */
     uint64_t handed_out;                   /* candidates handed out by the
-                                              session, and the default */
+                                              session, and the default; on a
+                                              GPU also what is known from the
+                                              journal, from the beginning */
     bool exhausted;                        /* nothing more is asked for */
     bool holding;                          /* until the default has its result
                                               the others are compiled alone */

@@ -145,6 +145,18 @@ run ./huge.yaml --size n=4096 --strategy random --budget 25 --output huge
 check "and can be gone on with" all 'exits 0' \
     'err_has "25 of 1.*, 20 of them known before, 5 tried"'
 
+# -- a budget of candidates ---------------------------------------------------
+run toy --size n=4096 --strategy random --budget 20 --output counted -q
+for again in 20 40 40; do
+    run toy --size n=4096 --budget 40 --output counted
+    check "whatever it searched with, $again known ones are of the 40" all \
+        'exits 0' "err_has '40 of 252 candidates, $again of them known before'" \
+        'lines counted/$place config: 40'
+done
+run toy --size n=4096 --strategy exhaustive --budget 45 --output counted
+check "five more are five" all 'exits 0' 'err_has ", 5 tried in "' \
+    'lines counted/$place config: 45'
+
 # -- the session ends --------------------------------------------------------
 # hung_up PREFIX...: a run that gets SIGHUP after 5 results.
 hung_up() {
