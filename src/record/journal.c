@@ -78,6 +78,10 @@ void shmt_journal_rest_write(const struct shmt_journal_record *record,
     result.image[0] = '\0';
     shmt_text_add(text, ", at: ");
     shmt_yaml_add_real(text, record->at_s, 9);
+    if (record->others_s > 0) {
+        shmt_text_add(text, ", others: ");
+        shmt_yaml_add_real(text, record->others_s, 9);
+    }
     shmt_text_add(text, ", ");
     shmt_result_write(&result, text);
     if (record->origin != NULL) {

@@ -60,6 +60,8 @@ struct shmt_journal_record {
     const struct shmt_result *result;   /* of a result, else NULL */
     const char *origin;                 /* as in the header */
     int line;                           /* of the file; 0: not read */
+    double others_s;                    /* of at_s, what others had that ran
+                                           together with this one */
 };
 
 struct shmt_journal {

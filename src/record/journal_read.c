@@ -290,7 +290,8 @@ static const struct {
 
 static bool is_result_key(const char *key)
 {
-    if (shmt_text_equal(key, "at") || shmt_text_equal(key, "origin"))
+    if (shmt_text_equal(key, "at") || shmt_text_equal(key, "others") ||
+        shmt_text_equal(key, "origin"))
         return true;
     for (size_t k = 0; shmt_result_keys[k] != NULL; k++)
         if (shmt_text_equal(key, shmt_result_keys[k]))
@@ -313,22 +314,39 @@ static enum shmtune_status check_keys(const struct shmt_yaml *node,
     return SHMTUNE_OK;
 }
 
+static enum shmtune_status read_seconds(const struct shmt_yaml *node,
+                                        struct shmt_journal_record *record,
+                                        struct shmt_error *err)
+{
+    const struct shmt_yaml *const others = shmt_yaml_get(node, "others");
+    const struct shmt_yaml *at;
+    enum shmtune_status status = shmt_yaml_need(node, "at", &at, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_real(at, &record->at_s, err);
+    if (status == SHMTUNE_OK && record->at_s < 0)
+        return shmt_yaml_refuse(at, err, "at is %g s, expected 0 or more",
+                                record->at_s);
+    if (status == SHMTUNE_OK && others != NULL)
+        status = shmt_yaml_real(others, &record->others_s, err);
+    if (status == SHMTUNE_OK &&
+        !(record->others_s >= 0 && record->others_s <= record->at_s))
+        return shmt_yaml_refuse(others, err, "others is %g s, expected 0 to "
+                                "%g, as at is", record->others_s,
+                                record->at_s);
+    return status;
+}
+
 static enum shmtune_status read_result(struct reading *r,
                                        const struct shmt_yaml *node,
                                        struct shmt_journal_record *record,
                                        struct shmt_error *err)
 {
-    const struct shmt_yaml *at;
     struct shmt_result *result;
-    enum shmtune_status status = shmt_yaml_need(node, "at", &at, err);
+    enum shmtune_status status = read_seconds(node, record, err);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_real(at, &record->at_s, err);
     if (status != SHMTUNE_OK)
         return status;
-    if (record->at_s < 0)
-        return shmt_yaml_refuse(at, err, "at is %g s, expected 0 or more",
-                                record->at_s);
     result = shmt_arena_alloc(r->journal->arena, 1, sizeof *result);
     if (result == NULL)
         return shmt_error_memory(err);

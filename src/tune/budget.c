@@ -187,8 +187,8 @@ double shmt_tune_finals_end(const struct shmt_tune *tune)
     const double budget_s = shmt_tune_budget_s(tune);
     const double share_s = finals_share * budget_s;
 
-    return tune->earlier_s > budget_s - share_s
-               ? tune->earlier_s + share_s : budget_s;
+    return tune->spent_s > budget_s - share_s
+               ? tune->spent_s + share_s : budget_s;
 }
 
 void shmt_tune_plan_finals(const struct shmt_tune *tune,

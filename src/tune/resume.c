@@ -70,6 +70,17 @@ static bool filter_again(const struct shmt_filter *filter,
     return !was_policy || timed || result->verdict != SHMT_VERDICT_OK;
 }
 
+/* Runs that are together spend their budgets together: for each second that
+ * this one had of its own, the others had theirs. */
+static void note_seconds(struct shmt_tune *tune,
+                         const struct shmt_journal_record *from)
+{
+    const double own_s = from->at_s - from->others_s;
+
+    tune->earlier_s = fmax(tune->earlier_s, from->at_s);
+    tune->spent_s = fmax(tune->spent_s, tune->together * own_s);
+}
+
 static enum shmtune_status resume_record(struct shmt_tune *tune,
                                          const struct shmt_journal_record *from,
                                          struct shmt_error *err)
@@ -98,7 +109,7 @@ static enum shmtune_status resume_record(struct shmt_tune *tune,
         entry->known = false;
     /* Seconds of a recorded device are not real time. */
     if (tried && !tune->target->recorded)
-        tune->earlier_s = fmax(tune->earlier_s, from->at_s);
+        note_seconds(tune, from);
     return SHMTUNE_OK;
 }
 

@@ -76,9 +76,10 @@ enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
                                       struct shmt_error *err)
 {
     shmt_config config[SHMT_SPACE_PARAMETERS];
+    const double at_s = shmt_tune_at(tune);
     const struct shmt_journal_record record = {
-        kind, config, shmt_tune_elapsed(tune), result, NULL, 0
-    };
+        .kind = kind, .config = config, .at_s = at_s, .result = result,
+        .others_s = at_s - shmt_tune_elapsed(tune) / tune->together};
 
     /* On a recorded device no candidate can kill the tuner, so `try` records
      * are not needed. */
@@ -121,7 +122,7 @@ enum shmtune_status shmt_tune_record_result(struct shmt_tune *tune,
     if (entry->journaled) {
         outcome->resumed++;
     } else {
-        entry->at_s = shmt_tune_elapsed(tune);
+        entry->at_s = shmt_tune_at(tune);
         status = shmt_tune_journal(tune, SHMT_JOURNAL_RESULT, entry->index,
                                    &entry->result, err);
     }
@@ -496,7 +497,7 @@ static void begin_search(struct shmt_tune *tune)
 {
     tune->phase = SHMT_TUNE_SEARCH;
     tune->on_time = true;
-    tune->search_since_s = shmt_tune_elapsed(tune);
+    tune->search_since_s = shmt_tune_since(tune);
 }
 
 static enum shmtune_status feed_also(struct shmt_tune *tune, double *wait_s,
@@ -527,7 +528,7 @@ static const double told_share = 0.25;
 
 static void note_search_end(struct shmt_tune *tune)
 {
-    tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;
+    tune->outcome->search_s = shmt_tune_since(tune);
 }
 
 /* Where candidates that kill their worker have taken the time of others. */
@@ -664,6 +665,8 @@ enum shmtune_status shmt_tune_open(struct shmt_target *target,
     tune->problem = problem;
     tune->options = options;
     tune->outcome = outcome;
+    tune->together =
+        options->together > 1 ? (double)options->together : 1;
     outcome->best_us = outcome->default_us = outcome->floor_us = -1;
     tune->began_s = target->operations->now(target);
     status = prepare(tune, err);
@@ -725,7 +728,7 @@ enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
 
     if (tune->phase < SHMT_TUNE_FINALS)
         note_search_end(tune);
-    outcome->elapsed_s = shmt_tune_elapsed(tune);
+    outcome->elapsed_s = shmt_tune_at(tune);
     if (status == SHMTUNE_INTERRUPTED)
         shmt_tune_cancel(tune);
     closed = shmt_journal_close(tune->journal,

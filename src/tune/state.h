@@ -86,7 +86,7 @@ struct shmt_tune {
     bool on_time;                          /* the budget ends this phase, */
     bool ending;                           /* and has: at the latest at */
     double end_s;                          /* so many elapsed seconds */
-    double search_since_s;                 /* elapsed when it began */
+    double search_since_s;                 /* of this run, when it began */
     size_t last_next;                      /* position in options->last */
     size_t warm_next;                      /* position in options->warm_start */
     struct shmt_sizes *sizes;              /* offers.c; NULL: it is alone */
@@ -130,16 +130,34 @@ struct shmt_tune {
     double left_out_s;                     /* of programs that say what is
                                               right; not in what elapsed */
     double more_s;                         /* of options->more_s, so far */
-    double earlier_s;                      /* seconds spent by the runs that
-                                              this one resumes */
+    double earlier_s;                      /* seconds of the runs that this
+                                              one resumes, */
+    double spent_s;                        /* and what they have spent of its
+                                              budget */
+    double together;                       /* runs that spend their budgets
+                                              together, with this one, when it
+                                              began */
     struct shmt_tune_finals *finals;       /* of finals.c; NULL before them */
     char size[256];
 };
 
+/* Seconds of this run alone. */
+static inline double shmt_tune_since(const struct shmt_tune *tune)
+{
+    return tune->target->operations->now(tune->target) - tune->began_s -
+           tune->left_out_s;
+}
+
+/* Of the budget. */
 static inline double shmt_tune_elapsed(const struct shmt_tune *tune)
 {
-    return tune->earlier_s + tune->target->operations->now(tune->target) -
-           tune->began_s - tune->left_out_s;
+    return tune->spent_s + shmt_tune_since(tune);
+}
+
+/* For the journal. */
+static inline double shmt_tune_at(const struct shmt_tune *tune)
+{
+    return tune->earlier_s + shmt_tune_since(tune);
 }
 
 static inline bool shmt_tune_stopped(const struct shmt_tune *tune)

@@ -117,7 +117,7 @@ def results_of(path):
         lines = file.read().splitlines()
     size = next(line for line in lines if line.startswith("size: {"))
     for line in lines:
-        one = re.match(r"- \{config: \{(.*?)\}, at: ([^,]+), verdict: (\w+)",
+        one = re.match(r"- \{config: \{(.*?)\}, at: ([^,]+),.*? verdict: (\w+)",
                        line)
         if not one:
             continue

@@ -89,7 +89,7 @@ uses() { [ "$(wc -l <uses)" -eq "$1" ]; }
 
 # What the candidates came to, without the times of day.
 results() {
-    grep -h '^- {config' "$1"/*/*.journal | sed -e 's/ at: [^,]*,//g' \
+    grep -h '^- {config' "$1"/*/*.journal | sed -e 's/ at: [^,]*,//g; s/ others: [^,]*,//' \
         -e 's/ compile_ms: [^,]*,//; s/ measure_ms: [^,}]*//' \
         -e 's/killed after [0-9.]* s/killed/' | sort
 }

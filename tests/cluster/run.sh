@@ -85,7 +85,7 @@ fake=$build/tests/fake/worker
     >out 2>err </dev/null || skip_all "$(head -n 1 err)"
 
 results() {
-    grep -h '^- {config' "$1"/*/*.journal | sed -e 's/ at: [^,]*,//g' \
+    grep -h '^- {config' "$1"/*/*.journal | sed -e 's/ at: [^,]*,//g; s/ others: [^,]*,//' \
         -e 's/ compile_ms: [^,]*,//; s/ measure_ms: [^,}]*//' \
         -e 's/killed after [0-9.]* s/killed/' | sort
 }

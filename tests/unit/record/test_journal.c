@@ -72,7 +72,8 @@ static enum shmtune_status write_journal(const char *path, size_t go_on,
         const shmt_config config[] = {(shmt_config)(k % 6),
                                       (shmt_config)(k / 6), 0, 0, 1};
         struct shmt_journal_record record = {SHMT_JOURNAL_TRY, config,
-                                             0.5 * k, &result, NULL, 0};
+                                             0.5 * k, &result, NULL, 0,
+                                             k > 4 ? 0.25 : 0};
         status = shmt_journal_add(writer, &record, err);
         record.kind = k == RECORDS - 1 ? SHMT_JOURNAL_DROP
                                        : SHMT_JOURNAL_RESULT;
@@ -139,6 +140,7 @@ static void there_and_back(void)
                   expected.resources.registers);
         CHECK(fabs(record->result->time_us - expected.time_us) < 1e-4);
         CHECK(fabs(record->at_s - 0.5 * (double)(k / 2)) < 1e-6);
+        CHECK(fabs(record->others_s - (k / 2 > 4 ? 0.25 : 0)) < 1e-6);
     }
     shmt_journal_free(journal);
 }
@@ -427,7 +429,7 @@ static void a_partial_record_is_taken_back(void)
     const struct shmt_result result = result_number(0);
     const shmt_config config[] = {0, 0, 0, 0, 1};
     const struct shmt_journal_record record = {SHMT_JOURNAL_RESULT, config,
-                                               1, &result, NULL, 0};
+                                               1, &result, NULL, 0, 0};
     struct shmt_journal_writer *writer;
     struct shmt_journal *journal;
     struct shmt_error err = {0};
