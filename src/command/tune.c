@@ -439,6 +439,19 @@ static void end_page(struct shmt_command_work *work)
     shmt_display_notice(&work->display, text);
 }
 
+static void tell_spent(struct shmt_command_work *work)
+{
+    const struct shmt_sheet *const sheet = &work->sheet;
+    struct shmt_text text = {0};
+
+    if (sheet->spent == 0)
+        return;
+    shmt_command_budget_tell_spent(&work->budget, sheet->spent,
+                                   sheet->spent_known, &text);
+    shmt_display_notice(&work->display, shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
 /* The kernels of --wanted that are there, as words of the plan. */
 static enum shmtune_status name_wanted(struct job *job,
                                        struct shmt_error *err)
@@ -527,6 +540,7 @@ static enum shmtune_status tune_words(struct job *job, int count,
         return status;
     status = shmt_command_work_run(work, err);
     end_page(work);
+    tell_spent(work);
     if (status == SHMTUNE_OK && work->wanted.left_out > 0 &&
         work->sheet.count + work->sheet.failed == 0)
         shmt_display_notice(&work->display, "nothing is left to tune");

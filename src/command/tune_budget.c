@@ -225,3 +225,18 @@ void shmt_command_budget_tell(const struct shmt_command_budget *budget,
         shmt_text_add(text, "as long as all candidates of each take "
                             "(--budget)");
 }
+
+void shmt_command_budget_tell_spent(const struct shmt_command_budget *budget,
+                                    size_t problems, uint64_t known,
+                                    struct shmt_text *text)
+{
+    const bool of_total = budget->total_s < budget->dealt_s;
+
+    shmt_text_addf(text, "nothing new was tried for %zu problem%s, of which "
+                   "%llu candidate%s known: earlier runs have spent the ",
+                   problems, shmt_text_plural(problems),
+                   (unsigned long long)known, known == 1 ? " is" : "s are");
+    add_time(text, of_total ? budget->total_s : budget->seconds);
+    shmt_text_addf(text, " of %s; the same command with more goes on",
+                   of_total ? "--total" : "--budget");
+}

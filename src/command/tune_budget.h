@@ -76,5 +76,10 @@ bool shmt_command_budget_is_short(const struct shmt_command_budget *budget,
  * not known how many there are.  What is usual may have more added. */
 void shmt_command_budget_tell(const struct shmt_command_budget *budget,
                               struct shmt_text *text);
+/* That nothing new was tried for so many problems, of which so many candidates
+ * are known, since earlier runs had spent the time. */
+void shmt_command_budget_tell_spent(const struct shmt_command_budget *budget,
+                                    size_t problems, uint64_t known,
+                                    struct shmt_text *text);
 
 #endif

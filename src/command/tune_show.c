@@ -574,6 +574,8 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_figures *figures)
 {
     count_result(sheet, target->kernel, outcome, place);
+    sheet->spent += outcome->spent;
+    sheet->spent_known += outcome->spent ? outcome->tried : 0;
     if (!sheet->json) {
         add_row(sheet, target->kernel, outcome, figures);
         return;

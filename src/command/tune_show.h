@@ -79,6 +79,8 @@ struct shmt_sheet {
     struct shmt_table table;
     struct shmt_text titles, fronts;    /* of the table; Pareto sets, below */
     size_t count, failed;
+    size_t spent;           /* nothing new was tried for so many, */
+    uint64_t spent_known;   /* of which so many candidates are known */
     size_t gain_count, room;
     double *gains;          /* of those whose default was timed */
     const struct shmt_kernel **kernels;   /* of each result */

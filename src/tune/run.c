@@ -551,20 +551,42 @@ static void tell_untried(const struct shmt_tune *tune)
                      anew_s);
 }
 
+/* Where nothing was tried but the default, for want of time.  What earlier
+ * runs have spent is told of all problems together (command/tune.c). */
+static void tell_short(struct shmt_tune *tune)
+{
+    struct shmt_tune_outcome *const outcome = tune->outcome;
+    const uint64_t known = outcome->tried;
+
+    if (!isfinite(tune->options->budget_s) ||
+        (known > 1 && known > outcome->resumed) ||
+        known >= outcome->header.space_count || shmt_tune_has_settled(tune))
+        return;
+    outcome->spent = known > 1 && tune->spent_s > tune->search_since_s;
+    if (outcome->spent)
+        return;
+    if (known > 1)
+        shmt_tune_notice(tune, "%s, %s: the budget is too short for more than "
+               "the %llu candidates that are known, %.2g s after the "
+               "beginning; a longer --budget searches",
+               tune->target->kernel->name, tune->size,
+               (unsigned long long)known, tune->search_since_s);
+    else
+        shmt_tune_notice(tune, "%s, %s: the budget is too short for more than "
+               "the default configuration, which took %.2g s with setting "
+               "up; a longer --budget searches", tune->target->kernel->name,
+               tune->size, tune->search_since_s);
+}
+
 static enum shmtune_status after_search(struct shmt_tune *tune,
                                         struct shmt_error *err)
 {
     enum shmtune_status status;
 
     tune->on_time = false;
-    if (isfinite(tune->options->budget_s) && tune->outcome->tried <= 1 &&
-        tune->outcome->header.space_count > 1)
-        shmt_tune_notice(tune, "%s, %s: the budget is too short for more than "
-               "the default configuration, which took %.2g s with setting "
-               "up; a longer --budget searches", tune->target->kernel->name,
-               tune->size, tune->search_since_s);
     status = record_known_results(tune, err);
     note_search_end(tune);
+    tell_short(tune);
     tell_untried(tune);
     if (tune->sizes != NULL)
         shmt_sizes_set_busy(tune->sizes, tune->options->size, false);

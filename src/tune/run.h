@@ -113,6 +113,8 @@ struct shmt_tune_outcome {
                                     count too, because they take their
                                     recorded time again; not_recorded ones do
                                     not */
+    bool spent;                  /* nothing new was tried, since those runs had
+                                    spent the budget */
     uint64_t verdicts[SHMT_VERDICT_COUNT];
     double elapsed_s;            /* seconds with the finals; on a GPU with
                                     those of the runs that it resumed */

@@ -157,6 +157,34 @@ run toy --size n=4096 --strategy exhaustive --budget 45 --output counted
 check "five more are five" all 'exits 0' 'err_has ", 5 tried in "' \
     'lines counted/$place config: 45'
 
+# -- a budget that is spent ----------------------------------------------------
+big=toy/$device.65536x1.journal
+# both ARGUMENT...: two sizes, which run together
+both() { run toy --size n=4096 --size n=65536 --output both "$@"; }
+# later SECONDS: all that is known came then
+later() {
+    for file in both/$place both/$big; do
+        sed "s/ at: [0-9.e-]*, \(others: [0-9.e-]*, \)*/ at: $1, /" $file >now
+        cp now $file
+    done
+}
+both --strategy random --budget 3 -q
+check "of two the journal says what the other had" all 'exits 0' \
+    'lines both/$place "at: [0-9.e-]*, others: " 3' \
+    'lines both/$big "at: [0-9.e-]*, others: " 3'
+later 100
+for budget in --budget=2s --total=3s; do
+    both "$budget"
+    check "${budget%=*} is spent by what came before: told once, of both" all \
+        'exits 0' 'err_lacks "too short"' 'lines err "nothing new was tried" 1' \
+        "err_has 'tried for 2 problems, of which 6 candidates are known:'" \
+        "err_has 'spent the [23] s of ${budget%=*}; the same command with more'"
+done
+later "100, others: 99"
+run toy --size n=4096 --output both --strategy exhaustive --budget 90s
+check "not by what the others had meanwhile" all 'exits 0' \
+    'err_lacks "nothing new"' 'err_has "252 of 252 candidates, 3 of them"'
+
 # -- the session ends --------------------------------------------------------
 # hung_up PREFIX...: a run that gets SIGHUP after 5 results.
 hung_up() {

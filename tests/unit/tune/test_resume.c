@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole runs that are killed, interrupted or cut off, and what the next run
  * makes of their journals. */
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -290,6 +291,126 @@ static void keep_notice(void *context, const char *text)
              text);
 }
 
+/* The journal of three candidates, all of which came at that time. */
+static void make_journal_of(const char *path, const char *seconds)
+{
+    struct shmt_tune_options options = fixture_options();
+    struct shmt_target *const target = fixture_live(toy, 1);
+    struct shmt_text other = {0};
+    size_t size;
+    char *text, *at, *from;
+
+    options.journal = path;
+    options.resume = false;
+    options.budget_count = 3;
+    shmt_tune_free(fixture_run(target, &options, SHMTUNE_OK));
+    target->operations->close(target);
+    from = text = fixture_read(path, &size);
+    while ((at = strstr(from, ", at: ")) != NULL) {
+        shmt_text_addf(&other, "%.*s, %s", (int)(at - from), from, seconds);
+        from = strchr(at + 1, ',');
+    }
+    shmt_text_add(&other, from);
+    fixture_write(path, shmt_text_string(&other),
+                  strlen(shmt_text_string(&other)));
+    shmt_text_free(&other);
+    free(text);
+}
+
+/* Up to twelve candidates, with the notices. */
+static struct shmt_tune_outcome *go_on(const char *path, size_t together,
+                                       double budget_s,
+                                       struct notices *notices)
+{
+    struct shmt_tune_options options = fixture_options();
+    const struct shmt_tune_observer observer =
+        {notices, NULL, keep_notice, false};
+    struct shmt_target *const target = fixture_live(toy, 1);
+    struct shmt_tune_outcome *outcome;
+
+    notices->text[0] = '\0';
+    options.observer = &observer;
+    options.journal = path;
+    options.together = together;
+    options.budget_s = budget_s;
+    options.budget_count = 12;
+    outcome = fixture_run(target, &options, SHMTUNE_OK);
+    target->operations->close(target);
+    CHECK(outcome != NULL);
+    return outcome;
+}
+
+/* Of a second that four have together, each has a quarter. */
+static void what_others_had_is_not_spent(void)
+{
+    static const struct {
+        const char *seconds;
+        size_t together;
+        double budget_s;
+        uint64_t tried;
+    } cases[] = {
+        {"at: 100, others: 75", 1, 90, 12},
+        {"at: 100, others: 75", 1, 20, 3},
+        {"at: 100", 1, 90, 3},
+        {"at: 100", 1, 900, 12},
+        {"at: 100, others: 75", 4, 90, 3},
+        {"at: 100, others: 75", 4, 900, 12},
+        {"at: 100", 4, 300, 3},
+    };
+    const char *const path = fixture_path("shared.journal");
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct shmt_tune_outcome *outcome;
+        struct notices notices;
+
+        make_journal_of(path, cases[k].seconds);
+        outcome = go_on(path, cases[k].together, cases[k].budget_s, &notices);
+        if (outcome == NULL)
+            return;
+        CHECK_INT(outcome->tried, cases[k].tried);
+        CHECK_INT(outcome->spent, cases[k].tried == 3);
+        CHECK(strstr(notices.text, "too short") == NULL);
+        CHECK(outcome->elapsed_s >= 100);
+        shmt_tune_free(outcome);
+    }
+}
+
+/* What was spent is on record, whoever goes on. */
+static void what_others_have_is_written(void)
+{
+    const char *const path = fixture_path("others.journal");
+    struct shmt_journal *journal = NULL;
+    struct notices notices;
+
+    make_journal_of(path, "at: 100, others: 75");
+    shmt_tune_free(go_on(path, 2, INFINITY, &notices));
+    CHECK_INT(shmt_journal_read(path, toy, &journal, NULL), SHMTUNE_OK);
+    for (size_t k = 0; journal != NULL && k < journal->count; k++) {
+        const struct shmt_journal_record *const one = &journal->records[k];
+
+        if (one->kind == SHMT_JOURNAL_RESULT && one->at_s > 100)
+            CHECK(fabs(one->others_s - 75 - (one->at_s - 100) / 2) < 1e-5);
+    }
+    CHECK(journal != NULL && journal->count > 12 &&
+          journal->records[journal->count - 1].at_s > 100);
+    shmt_journal_free(journal);
+}
+
+/* The default alone was not all that there is. */
+static void too_short_for_more_than_is_known(void)
+{
+    const char *const path = fixture_path("short.journal");
+    struct notices notices;
+    struct shmt_tune_outcome *outcome;
+
+    make_journal_of(path, "at: 0");
+    outcome = go_on(path, 1, 1e-9, &notices);
+    CHECK(outcome != NULL && outcome->tried == 3 && !outcome->spent);
+    CHECK_HAS(notices.text, "the budget is too short for more than the 3 "
+                            "candidates that are known");
+    shmt_tune_free(outcome);
+}
+
 static void other_sources_start_afresh(void)
 {
     struct shmt_tune_options options = fixture_options();
@@ -404,6 +525,9 @@ int main(void)
     CHECK_RUN(interrupts_blame_nobody);
     CHECK_RUN(a_candidate_that_takes_the_tuner_along);
     CHECK_RUN(a_default_that_failed_is_tried_again);
+    CHECK_RUN(what_others_had_is_not_spent);
+    CHECK_RUN(what_others_have_is_written);
+    CHECK_RUN(too_short_for_more_than_is_known);
     CHECK_RUN(other_sources_start_afresh);
     CHECK_RUN(another_compiler_starts_afresh);
     CHECK_RUN(a_damaged_journal_is_refused);
