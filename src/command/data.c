@@ -22,9 +22,10 @@ enum { PART = 1 << 16 };   /* elements that are computed at a time */
 static const char help[] =
     "usage: shmtune data KERNEL|SPEC.yaml -o DIR [OPTION]...\n"
     "\n"
-    "Writes every input of a problem (roles input, inout and value) as\n"
-    "DIR/NAME.npy, with the very bits that candidates are checked and timed\n"
-    "with, so that anybody can do the same elsewhere: numpy.load reads them.\n"
+    "Writes every input of a problem (roles input, inout, value and symbol)\n"
+    "as DIR/NAME.npy, with the very bits that candidates are checked and\n"
+    "timed with, so that anybody can do the same elsewhere: numpy.load reads\n"
+    "them. "
     "Scalars are printed. Needs no GPU.\n"
     "\n"
     "  -o, --output DIR  where to; made when it is absent\n"
