@@ -104,13 +104,6 @@ static bool may_take(const struct shmt_dealer *dealer,
     return true;
 }
 
-/* Another is to have the problem. */
-static void put_back(struct shmt_dealer *dealer, const struct shmt_lane *lane)
-{
-    dealer->returned[dealer->returned_count++] =
-        (struct shmt_dealer_returned){lane->task.kernel, lane->task.number};
-}
-
 static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
                          struct shmt_campaign_kernel *kernel)
 {
@@ -145,22 +138,6 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
         }
     task->again = false;
     task->number = shmt_dealer_rest_of(dealer, kernel)->next++;
-}
-
-void shmt_campaign_retire(struct shmt_dealer *dealer, struct shmt_lane *lane)
-{
-    for (size_t k = 0; k < dealer->lane_count; k++) {
-        struct shmt_lane *const other = &dealer->lanes[k];
-        if (other == lane || !shmt_lane_is_beside(dealer, lane, other) ||
-            (other->state != SHMT_LANE_FREE &&
-             other->state != SHMT_LANE_OPENING))
-            continue;
-        if (other->state == SHMT_LANE_OPENING)
-            put_back(dealer, other);
-        shmt_campaign_close_target(other);
-        other->state = SHMT_LANE_GONE;
-    }
-    lane->state = SHMT_LANE_GONE;
 }
 
 /* What a run counts on where devices may never come: those that are there, for
@@ -232,25 +209,9 @@ static void prolong(struct shmt_lane *lane, double seconds)
     options->spare_s -= more_s;
 }
 
-/* Whether a problem of the model has still to begin, or begins. */
-static bool is_any_waiting(const struct shmt_dealer *dealer, size_t model)
+void shmt_campaign_share_rest(struct shmt_dealer *dealer, size_t model)
 {
-    if (shmt_dealer_count_waiting(dealer, model) > 0)
-        return true;
-    for (size_t k = 0; k < dealer->lane_count; k++)
-        if (dealer->lanes[k].state == SHMT_LANE_OPENING &&
-            shmt_lane_model(dealer, &dealer->lanes[k]) == model)
-            return true;
-    return false;
-}
-
-/* When nobody waits any more, nobody leaves time to others that they do not
- * need: each search goes on as long as there is time for the finals on its
- * device, the lightest ending first, so that the compilers are busy till the
- * end. */
-static void share_the_rest(struct shmt_dealer *dealer, size_t model)
-{
-    if (dealer->width == 1 || is_any_waiting(dealer, model))
+    if (dealer->width == 1 || shmt_dealer_is_any_waiting(dealer, model))
         return;
     for (size_t k = 0; k < dealer->lane_count; k++) {
         struct shmt_lane *const lane = &dealer->lanes[k];
@@ -265,91 +226,6 @@ static void share_the_rest(struct shmt_dealer *dealer, size_t model)
         if (isfinite(lane->options.most_s))
             prolong(lane, lane->options.most_s - lane->options.budget_s);
     }
-}
-
-/* What a failure means for what has not begun: nothing more is to begin, or, if
- * the last device of a model has failed, nothing on that. */
-static void note_failure(struct shmt_dealer *dealer, struct shmt_lane *lane,
-                         const struct shmt_error *why, bool more)
-{
-    bool others = false;
-
-    for (size_t k = 0; k < dealer->all->device_count; k++)
-        others = others ||
-                 (shmt_dealer_has_kernel(dealer, k, NULL) &&
-                  dealer->all->models[k] != shmt_lane_model(dealer, lane));
-    if (!more && why->status == SHMTUNE_NO_DEVICE && others)
-        shmt_campaign_retire(dealer, lane);
-    else if (!more)
-        dealer->stopped = true;
-}
-
-static void refuse_kernel(struct shmt_dealer *dealer, struct shmt_lane *lane,
-                          const struct shmt_error *why)
-{
-    const struct shmt_campaign *const all = dealer->all;
-    struct shmt_campaign_kernel *const kernel = lane->task.kernel;
-    struct shmt_dealer_rest *const rest = shmt_dealer_rest_of(dealer, kernel);
-
-    shmt_campaign_close_target(lane);
-    lane->state = SHMT_LANE_FREE;
-    if (!rest->refused)
-        note_failure(dealer, lane, why,
-                     all->calls->refused(all->context, kernel, why));
-    rest->refused = true;
-    share_the_rest(dealer, shmt_lane_model(dealer, lane));
-}
-
-/* Whether the device has failed, and not the problem, and another can have
- * its problem, or another lane of the device. */
-static bool can_drop_out(const struct shmt_dealer *dealer,
-                         const struct shmt_lane *lane,
-                         const struct shmt_error *why)
-{
-    return (why->status == SHMTUNE_NO_DEVICE ||
-            why->status == SHMTUNE_INTERNAL) &&
-           (shmt_lane_is_used(dealer, lane, true) ||
-            shmt_dealer_count_devices(dealer, shmt_lane_model(dealer, lane),
-                                      NULL) > 1);
-}
-
-/* Of a total, what the problems of a device that is lost need is taken from the
- * searches on the others, of each as much as if they had begun without it. */
-static void make_time(const struct shmt_dealer *dealer, size_t model)
-{
-    const size_t devices = shmt_dealer_count_devices(dealer, model, NULL);
-
-    if (dealer->all->queued || !is_any_waiting(dealer, model))
-        return;
-    for (size_t k = 0; k < dealer->lane_count; k++) {
-        struct shmt_lane *const lane = &dealer->lanes[k];
-        double less_s;
-
-        if (shmt_lane_model(dealer, lane) != model ||
-            lane->state != SHMT_LANE_RUNNING ||
-            shmt_tune_is_in_finals(lane->run) ||
-            isinf(lane->options.spare_s))
-            continue;
-        less_s = fmax(shmt_tune_left_s(lane->run), 0) / ((double)devices + 1);
-        lane->options.budget_s -= less_s;
-        lane->options.spare_s += less_s;
-    }
-}
-
-/* The device is used as far as its other lanes do. */
-static void drop_out(struct shmt_dealer *dealer, struct shmt_lane *lane,
-                     const struct shmt_error *why)
-{
-    put_back(dealer, lane);
-    shmt_campaign_close_target(lane);
-    if (shmt_lane_is_used(dealer, lane, true)) {
-        lane->state = SHMT_LANE_GONE;
-        return;
-    }
-    shmt_campaign_retire(dealer, lane);
-    make_time(dealer, shmt_lane_model(dealer, lane));
-    dealer->all->calls->lost(dealer->all->context,
-                             shmt_lane_number(dealer, lane), why);
 }
 
 /* Opens the kernel of the problem that the device has. */
@@ -374,10 +250,8 @@ static void open_kernel(struct shmt_dealer *dealer, struct shmt_lane *lane)
     if (status == SHMTUNE_OK)
         return;
     lane->task.target = NULL;
-    if (can_drop_out(dealer, lane, &err))
-        drop_out(dealer, lane, &err);
-    else
-        refuse_kernel(dealer, lane, &err);
+    if (!shmt_campaign_drop_out(dealer, lane, &err))
+        shmt_campaign_refuse(dealer, lane, &err);
 }
 
 /* Gives a free device its next problem. */
@@ -428,11 +302,11 @@ static void end(struct shmt_dealer *dealer, struct shmt_lane *lane,
         shmt_campaign_close_target(lane);
     lane->state = SHMT_LANE_FREE;
     if (why != NULL)
-        note_failure(dealer, lane, why, more);
+        shmt_campaign_note_failure(dealer, lane, why, more);
     else if (!more)
         dealer->stopped = true;
     lane->task.since_s = shmt_clock_s();
-    share_the_rest(dealer, shmt_lane_model(dealer, lane));
+    shmt_campaign_share_rest(dealer, shmt_lane_model(dealer, lane));
 }
 
 static void close_run(struct shmt_dealer *dealer, struct shmt_lane *lane,
@@ -445,9 +319,8 @@ static void close_run(struct shmt_dealer *dealer, struct shmt_lane *lane,
     lane->run = NULL;
     if (run != NULL)
         status = shmt_tune_close(run, status, &outcome, err);
-    if (status != SHMTUNE_OK && can_drop_out(dealer, lane, err)) {
+    if (status != SHMTUNE_OK && shmt_campaign_drop_out(dealer, lane, err)) {
         shmt_tune_free(outcome);
-        drop_out(dealer, lane, err);
         return;
     }
     end(dealer, lane, outcome, status == SHMTUNE_OK ? NULL : err);
@@ -506,7 +379,7 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
                                     &err);
     lane->is_new = false;
     if (status != SHMTUNE_OK) {
-        refuse_kernel(dealer, lane, &err);
+        shmt_campaign_refuse(dealer, lane, &err);
         return;
     }
     if (task->number >= task->kernel->count) {
@@ -530,7 +403,7 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
         close_run(dealer, lane, status, &err);
     else if (lane->options.sizes != NULL && isfinite(lane->options.budget_s))
         end_together(dealer, lane);
-    share_the_rest(dealer, shmt_lane_model(dealer, lane));
+    shmt_campaign_share_rest(dealer, shmt_lane_model(dealer, lane));
 }
 
 /* One for which there is no room waits for the end of others, which is no part
@@ -559,7 +432,7 @@ static void advance(struct shmt_dealer *dealer, struct shmt_lane *lane)
 
     status = shmt_tune_advance(lane->run, &done, &lane->wait_s, &err);
     if (searched && shmt_tune_is_in_finals(lane->run))
-        share_the_rest(dealer, shmt_lane_model(dealer, lane));
+        shmt_campaign_share_rest(dealer, shmt_lane_model(dealer, lane));
     lane->wait_s = shmt_tune_wait_of(lane->task.target, lane->wait_s);
     lane->since_s = shmt_clock_s();
     lane->due = false;
@@ -584,13 +457,10 @@ static void fail(struct shmt_dealer *dealer, struct shmt_lane *lane,
         close_run(dealer, lane, err->status, err);
     else if (lane->state == SHMT_LANE_HELPING)
         shmt_campaign_fail_helping(dealer, lane, err);
-    else if (lane->state == SHMT_LANE_OPENING &&
-             can_drop_out(dealer, lane, err))
-        drop_out(dealer, lane, err);
-    else if (lane->state == SHMT_LANE_OPENING)
-        refuse_kernel(dealer, lane, err);
-    else
+    else if (lane->state != SHMT_LANE_OPENING)
         shmt_campaign_close_target(lane);
+    else if (!shmt_campaign_drop_out(dealer, lane, err))
+        shmt_campaign_refuse(dealer, lane, err);
 }
 
 static struct shmt_lane *lane_of(const struct shmt_dealer *dealer,
@@ -658,7 +528,7 @@ static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
     if (lane->state == SHMT_LANE_OPENING && is_stopped(dealer)) {
         shmt_error_set(&why, SHMTUNE_INTERRUPTED,
                        "interrupted while the worker started");
-        refuse_kernel(dealer, lane, &why);
+        shmt_campaign_refuse(dealer, lane, &why);
     }
     if (can_begin(dealer, lane))
         begin(dealer, lane);

@@ -39,13 +39,6 @@ size_t shmt_dealer_count_devices(const struct shmt_dealer *dealer,
     return count;
 }
 
-struct shmt_dealer_rest *
-shmt_dealer_rest_of(const struct shmt_dealer *dealer,
-                    const struct shmt_campaign_kernel *kernel)
-{
-    return &dealer->rests[kernel - dealer->all->kernels];
-}
-
 size_t shmt_dealer_count_left(const struct shmt_dealer *dealer,
                               const struct shmt_campaign_kernel *kernel)
 {
@@ -72,6 +65,17 @@ size_t shmt_dealer_count_waiting(const struct shmt_dealer *dealer,
         if (dealer->all->kernels[k].model == model)
             count += shmt_dealer_count_left(dealer, &dealer->all->kernels[k]);
     return count;
+}
+
+bool shmt_dealer_is_any_waiting(const struct shmt_dealer *dealer, size_t model)
+{
+    if (shmt_dealer_count_waiting(dealer, model) > 0)
+        return true;
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        if (dealer->lanes[k].state == SHMT_LANE_OPENING &&
+            shmt_lane_model(dealer, &dealer->lanes[k]) == model)
+            return true;
+    return false;
 }
 
 bool shmt_dealer_is_searching(const struct shmt_lane *lane)

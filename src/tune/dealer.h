@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * dealer: the devices of a campaign and what they are doing, for campaign.c,
- * which deals problems to them, dealer.c, which looks at all of them, and
- * help.c, where those without one measure for the runs of others.
+ * which deals problems to them, dealer.c, which looks at all of them, refuse.c,
+ * which ends those that cannot begin, and help.c, where devices without one
+ * measure for the runs of others.
  */
 #ifndef SHMT_TUNE_DEALER_H
 #define SHMT_TUNE_DEALER_H
@@ -55,6 +56,13 @@ struct shmt_dealer {
     size_t returned_count;
     bool stopped;              /* no more is to begin */
 };
+
+static inline struct shmt_dealer_rest *
+shmt_dealer_rest_of(const struct shmt_dealer *dealer,
+                    const struct shmt_campaign_kernel *kernel)
+{
+    return &dealer->rests[kernel - dealer->all->kernels];
+}
 
 /* Of its device. */
 static inline size_t shmt_lane_number(const struct shmt_dealer *dealer,
@@ -119,9 +127,6 @@ bool shmt_dealer_has_kernel(const struct shmt_dealer *dealer, size_t device,
 size_t shmt_dealer_count_devices(const struct shmt_dealer *dealer,
                                  size_t model,
                                  const struct shmt_campaign_kernel *kernel);
-struct shmt_dealer_rest *
-shmt_dealer_rest_of(const struct shmt_dealer *dealer,
-                    const struct shmt_campaign_kernel *kernel);
 /* Problems of a kernel that have to begin.  Where they are not known before it
  * is open, one stands for all. */
 size_t shmt_dealer_count_left(const struct shmt_dealer *dealer,
@@ -129,6 +134,9 @@ size_t shmt_dealer_count_left(const struct shmt_dealer *dealer,
 /* Those of all kernels on a model. */
 size_t shmt_dealer_count_waiting(const struct shmt_dealer *dealer,
                                  size_t model);
+/* Whether one of the model has still to begin, or begins. */
+bool shmt_dealer_is_any_waiting(const struct shmt_dealer *dealer,
+                                size_t model);
 /* How many of those that wait and search may search on a device of the model
  * together, when each has as many. */
 size_t shmt_dealer_count_together(const struct shmt_dealer *dealer,
@@ -168,8 +176,28 @@ bool shmt_dealer_may_start(const struct shmt_dealer *dealer,
 /* -- campaign.c ----------------------------------------------------------- */
 
 void shmt_campaign_close_target(struct shmt_lane *lane);
+/* When nobody waits any more, nobody leaves time to others that they do not
+ * need: each search goes on as long as there is time for the finals on its
+ * device, the lightest ending first, so that the compilers are busy till the
+ * end. */
+void shmt_campaign_share_rest(struct shmt_dealer *dealer, size_t model);
+
+/* -- refuse.c ------------------------------------------------------------- */
+
 /* Neither the lane nor one of its device that has no run is used any more. */
 void shmt_campaign_retire(struct shmt_dealer *dealer, struct shmt_lane *lane);
+/* What a failure means for what has not begun: nothing more is to begin, or, if
+ * the last device of a model has failed, nothing on that. */
+void shmt_campaign_note_failure(struct shmt_dealer *dealer,
+                                struct shmt_lane *lane,
+                                const struct shmt_error *why, bool more);
+/* None of its kernel's problems is to begin. */
+void shmt_campaign_refuse(struct shmt_dealer *dealer, struct shmt_lane *lane,
+                          const struct shmt_error *why);
+/* The device is used as far as its other lanes do.  False: the failure is that
+ * of the problem, or nobody else can have it. */
+bool shmt_campaign_drop_out(struct shmt_dealer *dealer, struct shmt_lane *lane,
+                            const struct shmt_error *why);
 
 /* -- help.c --------------------------------------------------------------- */
 
