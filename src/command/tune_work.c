@@ -551,9 +551,30 @@ static void lose_device(void *context, size_t device,
     shmt_display_notice(&work->display, text);
 }
 
+/* A device that is there later would find no time for the problem. */
+static bool is_late(void *context, const struct shmt_campaign_task *task,
+                    struct shmt_error *why)
+{
+    const struct shmt_command_work *const work = context;
+    const struct shmt_command_gpu *gpu;
+    const double now_s = shmt_clock_s();
+
+    if (work->device.replayed != NULL || now_s < work->budget.end_s ||
+        (work->device.far.on != NULL && !work->budget.granted))
+        return false;
+    gpu = &work->device.gpus[task->device];
+    shmt_error_set(why, SHMTUNE_INTERRUPTED,
+                   "%s%.100s was not ready after %.3g s, and --total is "
+                   "spent; the same command with more goes on",
+                   gpu->uuid[0] == '\0' ? "GPU " : "",
+                   gpu->uuid[0] == '\0' ? gpu->word : gpu->uuid,
+                   now_s - task->since_s);
+    return true;
+}
+
 static const struct shmt_campaign_calls calls = {
     open_kernel, opened_kernel, begin_problem, end_problem, refuse_kernel,
-    lose_device
+    lose_device, is_late
 };
 
 static int by_weight(const void *a, const void *b)

@@ -516,6 +516,17 @@ static enum shmtune_status wait_for_all(struct shmt_dealer *dealer,
     return SHMTUNE_OK;
 }
 
+/* A worker may start for minutes, or never say hello. */
+static bool is_too_late(const struct shmt_dealer *dealer,
+                        const struct shmt_lane *lane, struct shmt_error *why)
+{
+    const struct shmt_campaign *const all = dealer->all;
+
+    return lane->state == SHMT_LANE_OPENING && shmt_lane_is_coming(lane) &&
+           all->calls->is_late != NULL &&
+           all->calls->is_late(all->context, &lane->task, why);
+}
+
 /* Gives the device a problem, begins its run, or lets it go on. */
 static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
@@ -530,6 +541,8 @@ static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
                        "interrupted while the worker started");
         shmt_campaign_refuse(dealer, lane, &why);
     }
+    if (is_too_late(dealer, lane, &why))
+        end(dealer, lane, NULL, &why);
     if (can_begin(dealer, lane))
         begin(dealer, lane);
     if (lane->state == SHMT_LANE_RUNNING &&

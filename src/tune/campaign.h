@@ -82,6 +82,10 @@ struct shmt_campaign_calls {
                     const struct shmt_error *why);
     /* A device has dropped out; the others go on. */
     void (*lost)(void *context, size_t device, const struct shmt_error *why);
+    /* Whether a problem whose device still starts has no time left; `why` says
+     * so then.  NULL: it always has. */
+    bool (*is_late)(void *context, const struct shmt_campaign_task *task,
+                    struct shmt_error *why);
 };
 
 struct shmt_campaign {

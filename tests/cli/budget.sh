@@ -65,6 +65,12 @@ done
 FAKE_WORKER_BUSY_MS=300 run toy $many --total 0.5s --output spent
 check "what there was no time for is told" all 'exits 130' \
     'err_has "problems* w[aser]* not tuned: the 0.5 s of --total are spent"'
+begun=$(date +%s)
+FAKE_WORKER_START=mute run toy --size n=4096 --size n=8192 --total 1s \
+    --output mute
+check "a worker that never says hello is not waited for" all 'exits 130' \
+    'sooner 30' \
+    'err_has "GPU 0 was not ready after [0-9.]* s, and --total is spent"'
 FAKE_WORKER_BUSY_MS=250 run toy --size n=4096 --budget 0.3s --output short
 check "a budget that is too short says so" all 'exits 0' \
     'err_has "n=4096 m=1: the budget is too short for more than the default"'
