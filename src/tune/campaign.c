@@ -265,25 +265,24 @@ static void deal(struct shmt_dealer *dealer, struct shmt_lane *lane)
     open_kernel(dealer, lane);
 }
 
-/* Where none is left, it takes that of a device that waits in a queue; that one
- * can help when it comes. */
+/* Where none is left, it takes that of a device that waits in a queue or is
+ * long in starting; that one can help when it comes. */
 static void take_over(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
-    for (size_t k = 0; k < dealer->lane_count; k++) {
-        struct shmt_lane *const other = &dealer->lanes[k];
-        struct shmt_target *const target = lane->task.target;
+    struct shmt_lane *const other = shmt_dealer_find_late(dealer, lane);
+    struct shmt_target *const target = lane->task.target;
 
-        if (other->state != SHMT_LANE_OPENING || !shmt_lane_is_coming(other) ||
-            shmt_lane_model(dealer, other) != shmt_lane_model(dealer, lane))
-            continue;
-        other->state = SHMT_LANE_FREE;
-        lane->task = other->task;
-        lane->task.target = target;
-        lane->task.device = shmt_lane_number(dealer, lane);
-        lane->task.lane = (size_t)(lane - dealer->lanes);
-        open_kernel(dealer, lane);
+    if (other == NULL)
         return;
-    }
+    other->state = SHMT_LANE_FREE;
+    other->was_late = true;
+    lane->task = other->task;
+    lane->task.since_s = shmt_clock_s();
+    lane->task.target = target;
+    lane->task.device = shmt_lane_number(dealer, lane);
+    lane->task.lane = (size_t)(lane - dealer->lanes);
+    lane->bytes = 0;
+    open_kernel(dealer, lane);
 }
 
 /* -- from the beginning of a run to its end ------------------------------- */
@@ -378,6 +377,7 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
         status = all->calls->opened(all->context, task->kernel, task->target,
                                     &err);
     lane->is_new = false;
+    lane->was_ready = true;
     if (status != SHMTUNE_OK) {
         shmt_campaign_refuse(dealer, lane, &err);
         return;
@@ -548,10 +548,8 @@ static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
     if (lane->state == SHMT_LANE_RUNNING &&
         (lane->due || wait_left(lane) <= 0 || shmt_tune_has_news(lane->run)))
         advance(dealer, lane);
-    if (dealer->all->queued && lane->state == SHMT_LANE_FREE &&
-        !dealer->stopped && !has_problem(dealer, lane) &&
-        lane->task.target != NULL &&
-        !shmt_lane_is_coming(lane))
+    if (lane->state == SHMT_LANE_FREE && !dealer->stopped &&
+        !has_problem(dealer, lane))
         take_over(dealer, lane);
     if (can_begin(dealer, lane))
         begin(dealer, lane);

@@ -4,6 +4,8 @@
  */
 #include "tune/dealer.h"
 
+#include <math.h>
+
 #include "tune/sizes.h"
 
 /* Of the memory of a device that the runs on it may need. */
@@ -224,7 +226,59 @@ static bool is_coming(const struct shmt_lane *lane)
     return lane->state == SHMT_LANE_OPENING && shmt_lane_is_coming(lane);
 }
 
-/* Kernels whose measure workers start on the device of the lanes. */
+/* A driver makes the first context of a GPU in a second, or in a few where a
+ * machine has many.  What takes longer may never come.  A GPU that may be as
+ * slow is no help so soon. */
+static const double start_s = 3, slow_start_s = 10;
+
+static bool is_late(const struct shmt_lane *lane, double seconds)
+{
+    return is_coming(lane) && shmt_clock_s() - lane->task.since_s > seconds;
+}
+
+/* How long the device of the lane leaves a problem to one that starts. */
+static double patience_of(const struct shmt_dealer *dealer,
+                          const struct shmt_lane *lane)
+{
+    const struct shmt_lane *const lanes = shmt_lane_first(dealer, lane);
+    bool was_ready = false, was_late = false;
+
+    /* One that waits in a queue is late from the first, and one that has left
+     * it has to wait anew. */
+    if (dealer->all->queued)
+        return lane->task.target == NULL || shmt_lane_is_coming(lane)
+                   ? (double)INFINITY : 0;
+    for (size_t k = 0; k < dealer->width; k++) {
+        was_ready = was_ready || lanes[k].was_ready;
+        was_late = was_late || lanes[k].was_late ||
+                   is_late(&lanes[k], start_s);
+    }
+    if (dealer->width > 1 &&
+        shmt_dealer_count_searching_beside(dealer, lane) >=
+            dealer->all->together)
+        return INFINITY;
+    return was_ready ? start_s : was_late ? (double)INFINITY : slow_start_s;
+}
+
+struct shmt_lane *shmt_dealer_find_late(const struct shmt_dealer *dealer,
+                                        const struct shmt_lane *lane)
+{
+    const size_t model = shmt_lane_model(dealer, lane);
+    const double seconds = patience_of(dealer, lane);
+
+    for (size_t k = 0; isfinite(seconds) && k < dealer->lane_count; k++) {
+        struct shmt_lane *const other = &dealer->lanes[k];
+
+        if (shmt_lane_number(dealer, other) != shmt_lane_number(dealer, lane) &&
+            shmt_lane_model(dealer, other) == model &&
+            is_late(other, seconds))
+            return other;
+    }
+    return NULL;
+}
+
+/* Kernels whose measure workers start on the device of the lanes.  Those that
+ * are late keep no other waiting. */
 static size_t count_starting(const struct shmt_lane *lanes, size_t width)
 {
     size_t count = 0;
@@ -232,9 +286,11 @@ static size_t count_starting(const struct shmt_lane *lanes, size_t width)
     for (size_t k = 0; k < width; k++) {
         size_t first = 0;
 
-        if (!is_coming(&lanes[k]))
+        if (!is_coming(&lanes[k]) || is_late(&lanes[k], start_s))
             continue;
-        while (lanes[first].open != lanes[k].open || !is_coming(&lanes[first]))
+        while (lanes[first].open != lanes[k].open ||
+               !is_coming(&lanes[first]) ||
+               is_late(&lanes[first], start_s))
             first++;
         count += first == k;
     }

@@ -22,6 +22,7 @@ struct shmt_lane {
     struct shmt_campaign_task task;
     struct shmt_campaign_kernel *open;   /* whose target it is; NULL: none */
     bool is_new;                         /* it has not been ready before */
+    bool was_ready, was_late;            /* a target of its was once */
     struct shmt_lane *helped;                 /* whose run it measures for, */
     bool lent;                           /* and whether it does so already */
     const struct shmt_tune *shunned;     /* a run that it cannot help */
@@ -172,6 +173,12 @@ size_t shmt_dealer_count_fitting(const struct shmt_dealer *dealer,
 bool shmt_dealer_may_start(const struct shmt_dealer *dealer,
                            const struct shmt_lane *lane,
                            const struct shmt_campaign_kernel *kernel);
+
+/* A lane of another device of the model that has a problem and is long in
+ * coming, where the device of this one is there and has time for it.  NULL:
+ * none. */
+struct shmt_lane *shmt_dealer_find_late(const struct shmt_dealer *dealer,
+                                        const struct shmt_lane *lane);
 
 /* -- campaign.c ----------------------------------------------------------- */
 

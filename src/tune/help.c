@@ -135,12 +135,14 @@ void shmt_campaign_go_on_helping(struct shmt_dealer *dealer,
     struct shmt_error err = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (!shmt_tune_is_searching(lane->helped->run)) {
+    /* A problem is worth more than help. */
+    if (!shmt_tune_is_searching(lane->helped->run) ||
+        shmt_dealer_find_late(dealer, lane) != NULL) {
         stop_helping(lane);
         return;
     }
     if (!lane->lent && shmt_lane_is_ready(lane->task.target)) {
-        lane->lent = true;
+        lane->lent = lane->was_ready = true;
         status = shmt_tune_lend(lane->helped->run, lane->task.target, &err);
     }
     if (status != SHMTUNE_OK) {

@@ -32,6 +32,7 @@
  * FAKE_WORKER_EXCLUSIVE=FILE a device serves one process at a time
  * FAKE_WORKER_ALONE=FILE     is there while a measurement lasts; one that
  *                            finds it there writes a line "overlap" to the log
+ * FAKE_WORKER_MUTE=K,L       the devices of these numbers never say hello
  * FAKE_WORKER_BROKEN=K       the device of that number: after 3 measurements
  *                            its worker cannot be started any more
  */
@@ -156,6 +157,16 @@ static void wear_out(const struct fake *fake, bool measured)
     if (measured && write(fd, "x", 1) < 0)
         perror(path);
     close(fd);
+}
+
+static void be_mute(const struct fake *fake)
+{
+    const char *const mute = getenv("FAKE_WORKER_MUTE");
+    char word[64];
+
+    for (size_t k = 0; fake->device != NULL && word_of(mute, k, word); k++)
+        while (strtoul(word, NULL, 10) == fake->number)
+            pause();
 }
 
 static void take_alone(void)
@@ -691,6 +702,7 @@ int main(int argc, char **argv)
         log_alone(&fake);
     if (fake.device != NULL)
         find(&fake);
+    be_mute(&fake);
     wear_out(&fake, false);
     if (fake.device != NULL)
         take_alone();

@@ -21,7 +21,7 @@ struct told {
     const struct shmt_tune_options *options[16];   /* by kernel and problem, */
     double budget_s[16];                 /* and what they were at its end */
     size_t last[16];
-    bool queued;                         /* the second never says hello */
+    bool queued;
     const struct shmt_kernel *kernel[16];
     uint64_t winner[16];                 /* by kernel and problem */
     double winner_us[16];
@@ -45,16 +45,11 @@ static enum shmtune_status open_target(void *context,
     const struct shmt_live_options options = {
         .pool = told->pool, .worker = worker, .device = words[device],
         .data_seed = 1, .start_s = 30};
-    enum shmtune_status status;
 
     snprintf(worker, sizeof worker, "%s/tests/fake/worker",
              getenv("SHMT_BUILDDIR") == NULL ? "."
                                              : getenv("SHMT_BUILDDIR"));
-    if (told->queued && device == 1)
-        setenv("FAKE_WORKER_START", "mute", 1);
-    status = shmt_live_start(of->kernel, &options, out, why);
-    unsetenv("FAKE_WORKER_START");
-    return status;
+    return shmt_live_start(of->kernel, &options, out, why);
 }
 
 static enum shmtune_status opened(void *context,
@@ -161,7 +156,7 @@ static void lost(void *context, size_t device, const struct shmt_error *why)
 }
 
 static const struct shmt_campaign_calls calls = {
-    open_target, opened, begin, end, refused, lost
+    open_target, opened, begin, end, refused, lost, NULL
 };
 
 /* Two kernels, so many problems of each, on so many devices, and so many at a
@@ -333,7 +328,9 @@ static void one_never_comes(void)
     struct told told = {.queued = true};
     const double begin_s = shmt_clock_s();
 
+    setenv("FAKE_WORKER_MUTE", "1", 1);
     run(&told, 2, 2, NULL);
+    unsetenv("FAKE_WORKER_MUTE");
     CHECK(shmt_clock_s() - begin_s < 25);
     CHECK_INT(told.ended, 4);
     CHECK_INT(told.lost, 0);
@@ -343,6 +340,69 @@ static void one_never_comes(void)
         CHECK_INT(told.devices[k], 1);
     }
     CHECK_INT(told.begun, 4);
+}
+
+/* So many problems of each kernel, of which the last device has all. */
+static void expect_all_on_last(size_t count, size_t devices, size_t together)
+{
+    struct told told = {.queued = false};
+    const double begin_s = shmt_clock_s();
+
+    run_together(&told, count, devices, together, NULL);
+    CHECK(shmt_clock_s() - begin_s < 25);
+    CHECK_INT(told.begun, 2 * count);
+    CHECK_INT(told.ended, 2 * count);
+    CHECK_INT(told.lost + told.refused, 0);
+    for (size_t k = 0; k < told.begun; k++)
+        CHECK_INT(told.device[k], devices - 1);
+}
+
+/* What a device holds that does not start another takes over; and two such ones
+ * do not keep it from starting. */
+static void some_never_start(void)
+{
+    setenv("FAKE_WORKER_MUTE", "0", 1);
+    expect_all_on_last(2, 2, 1);
+    setenv("FAKE_WORKER_MUTE", "0,1", 1);
+    expect_all_on_last(4, 3, 2);
+    unsetenv("FAKE_WORKER_MUTE");
+}
+
+static bool is_never_ready(const struct shmt_target *target)
+{
+    (void)target;
+    return false;
+}
+
+/* One that has begun nothing may be as slow: it takes over later, and never
+ * what it was too slow for itself. */
+static void who_takes_over(void)
+{
+    static const size_t models[] = {0, 0, 1};
+    static const struct shmt_target_operations operations = {
+        .is_ready = is_never_ready};
+    struct shmt_target target = {.operations = &operations};
+    struct shmt_campaign_kernel kernel = {.weight = 1};
+    struct shmt_lane lanes[] = {
+        {.state = SHMT_LANE_FREE},
+        {.state = SHMT_LANE_OPENING, .open = &kernel,
+         .task = {.kernel = &kernel, .target = &target}},
+        {.state = SHMT_LANE_FREE, .was_ready = true}};
+    const struct shmt_campaign all = {.models = models, .device_count = 3};
+    const struct shmt_dealer dealer = {
+        .all = &all, .lanes = lanes, .lane_count = 3, .width = 1};
+
+    lanes[1].task.since_s = shmt_clock_s() - 1000;
+    CHECK(shmt_dealer_find_late(&dealer, &lanes[0]) == &lanes[1]);
+    CHECK(shmt_dealer_find_late(&dealer, &lanes[1]) == NULL);
+    CHECK(shmt_dealer_find_late(&dealer, &lanes[2]) == NULL);
+    lanes[0].was_late = true;
+    CHECK(shmt_dealer_find_late(&dealer, &lanes[0]) == NULL);
+    lanes[0].was_ready = true;
+    CHECK(shmt_dealer_find_late(&dealer, &lanes[0]) == &lanes[1]);
+    /* It has only just begun to start. */
+    lanes[1].task.since_s = shmt_clock_s() + 1000;
+    CHECK(shmt_dealer_find_late(&dealer, &lanes[0]) == NULL);
 }
 
 static void stopped_before_it_begins(void)
@@ -373,6 +433,8 @@ int main(void)
     CHECK_RUN(a_device_drops_out_with_several);
     CHECK_RUN(the_last_stays);
     CHECK_RUN(one_never_comes);
+    CHECK_RUN(some_never_start);
+    CHECK_RUN(who_takes_over);
     CHECK_RUN(stopped_before_it_begins);
     shmt_kernel_free(kernels[0]);
     shmt_kernel_free(kernels[1]);
