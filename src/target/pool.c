@@ -255,6 +255,24 @@ static bool is_shared(const struct shmt_pool_worker *worker)
            worker->client->measurer->users > 1;
 }
 
+/* A measurement that nobody waits for may take so long, which is what a new
+ * worker costs, or so many times as long as the longest before it. */
+static const double ending_s = 0.5, ending_factor = 2;
+
+/* Others wait for the end of a job that nobody wants.  It most often comes
+ * sooner than a new worker would be there, in which their problems have to be
+ * set up again; what takes longer may hang. */
+static void hurry(struct shmt_pool_worker *worker)
+{
+    const double longest_s = worker->client->measurer->longest_s;
+    const double spent_s = shmt_clock_s() - worker->job->since_s;
+
+    if (longest_s > 0)
+        shmt_supervisor_hurry(
+            &worker->supervisor,
+            fmax(ending_s, ending_factor * longest_s) - spent_s);
+}
+
 /* A new one comes in the place of a worker, for whose job nobody waits. */
 static void replace(struct shmt_pool_worker *worker)
 {
@@ -312,6 +330,18 @@ void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
 
 /* -- what workers say ----------------------------------------------------- */
 
+static void note_time(const struct shmt_pool_worker *worker,
+                      const struct shmt_target_job *job)
+{
+    const struct shmt_wire_reply *const reply = &worker->supervisor.message;
+    struct shmt_pool_measurer *const one = worker->client->measurer;
+
+    if (reply->kind == SHMT_WIRE_RESULT)
+        one->longest_s = fmax(one->longest_s,
+                              worker->since_s - job->since_s -
+                                  fmax(reply->result.answer_ms, 0) / 1e3);
+}
+
 /* A measurement that was cancelled says nothing of the problem that its client
  * may have by now. */
 static enum shmtune_status on_reply(struct shmt_pool_worker *worker,
@@ -321,6 +351,8 @@ static enum shmtune_status on_reply(struct shmt_pool_worker *worker,
 
     worker->job = NULL;
     worker->since_s = shmt_clock_s();
+    if (job->verb == SHMT_TARGET_MEASURE)
+        note_time(worker, job);
     if (worker->served == NULL ||
         (job->cancelled && job->verb == SHMT_TARGET_MEASURE)) {
         shmt_target_job_free(job);
@@ -591,7 +623,9 @@ void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
         if (!worker->job->cancelled)
             client->calls->cancelled(client, worker->job);
         worker->job->cancelled = true;
-        if (kill && !worker->supervisor.far && !is_shared(worker))
+        if (kill && is_shared(worker))
+            hurry(worker);
+        else if (kill && !worker->supervisor.far)
             shmt_worker_kill(worker->supervisor.worker);
     }
     while (kill && (worker = next_worker(pool, &again)) != NULL) {

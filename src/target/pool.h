@@ -78,6 +78,8 @@ struct shmt_pool_measurer {
     struct shmt_pool_measurer *next;
     struct shmt_pool_worker worker;
     size_t users;
+    double longest_s;                  /* of its measurements so far; 0: it has
+                                          made none */
     bool met;                          /* it has said hello, the last time: */
     struct shmt_wire_reply hello;
     struct shmt_text notes;            /* what it is to be told before the next
@@ -158,8 +160,8 @@ void shmt_pool_note(struct shmt_pool_client *client, const char *line);
  * not, since others measure in this one. */
 bool shmt_pool_restart(struct shmt_pool_client *client);
 
-/* Cancels what workers are busy with for a client; kills them, unless others
- * need them, or lets them end it. */
+/* Cancels what workers are busy with for a client; kills them, or lets them end
+ * it.  One that others need has a little time for that. */
 void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
                       bool kill);
 

@@ -79,6 +79,13 @@ enum shmtune_status shmt_supervisor_send(struct shmt_supervisor *supervisor,
     return SHMTUNE_OK;
 }
 
+void shmt_supervisor_hurry(struct shmt_supervisor *supervisor,
+                           double seconds)
+{
+    supervisor->deadline =
+        fmin(supervisor->deadline, shmt_clock_s() + seconds);
+}
+
 void shmt_supervisor_restart(struct shmt_supervisor *supervisor)
 {
     if (!supervisor->far) {

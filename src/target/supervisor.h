@@ -61,6 +61,10 @@ enum shmt_supervisor_event {
     SHMT_SUPERVISOR_NOTICE /* see notice */
 };
 
+/* When busy: the request has so many seconds left at most. */
+void shmt_supervisor_hurry(struct shmt_supervisor *supervisor,
+                           double seconds);
+
 /* A new worker takes the place of this one, which may be busy; a launcher is
  * not started again for that. */
 void shmt_supervisor_restart(struct shmt_supervisor *supervisor);

@@ -538,12 +538,28 @@ static bool has_ended(struct shmt_tune *tune)
     return true;
 }
 
-static void begin_end(struct shmt_tune *tune)
+/* When what is being measured at the end of the search is cancelled. */
+static double last_end(const struct shmt_tune *tune)
 {
     const double search_end = shmt_tune_search_end(tune);
 
+    return isfinite(search_end)
+               ? search_end + (shmt_tune_budget_s(tune) - search_end) / 2
+               : search_end;
+}
+
+/* What would be cancelled at once may hang all the same, and others wait for
+ * the device. */
+static bool has_no_time(const struct shmt_tune *tune)
+{
+    return (tune->on_time || tune->held != tune->holding) &&
+           shmt_tune_elapsed(tune) >= last_end(tune);
+}
+
+static void begin_end(struct shmt_tune *tune)
+{
     tune->ending = true;
-    tune->end_s = search_end + (shmt_tune_budget_s(tune) - search_end) / 2;
+    tune->end_s = last_end(tune);
 }
 
 enum shmtune_status shmt_tune_feed(struct shmt_tune *tune, bool *over,
@@ -557,7 +573,8 @@ enum shmtune_status shmt_tune_feed(struct shmt_tune *tune, bool *over,
             shmt_tune_go_on(tune);
         /* Give the device work first, so that it is busy while the strategy
          * computes. */
-        status = measure_ready(tune, err);
+        if (!has_no_time(tune))
+            status = measure_ready(tune, err);
         if (status == SHMTUNE_OK)
             status = fill(tune, err);
         shmt_tune_report_search(tune);

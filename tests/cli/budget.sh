@@ -65,6 +65,12 @@ done
 FAKE_WORKER_BUSY_MS=300 run toy $many --total 0.5s --output spent
 check "what there was no time for is told" all 'exits 130' \
     'err_has "problems* w[aser]* not tuned: the 0.5 s of --total are spent"'
+sed 's/compile_hang, hang/hang/' hanging.yaml >stuck.yaml
+begun=$(date +%s)
+run ./stuck.yaml --size n=4096 --size n=8192 --size n=12000 --total 4s \
+    --output stuck -j 2
+check "what hangs at one size ends with its time, and holds no other up" all \
+    'sooner 9' 'out_has "^faults *n=[0-9]"'
 begun=$(date +%s)
 FAKE_WORKER_START=mute run toy --size n=4096 --size n=8192 --total 1s \
     --output mute

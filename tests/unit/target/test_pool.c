@@ -13,6 +13,7 @@ static struct shmt_kernel *toy, *faults;
 static struct shmt_live_pool *pool;
 static struct shmt_error err;
 static double measure_s;   /* 0: as usual */
+static const int64_t problem[SHMT_KERNEL_DIMENSIONS] = {4096};
 
 static const char *worker_path(void)
 {
@@ -219,10 +220,12 @@ static size_t count_in_log(const char *word)
     return count;
 }
 
-static void measure(struct shmt_target *target, uint64_t tag, double worth)
+/* By the first parameter's value of that number. */
+static void measure_as(struct shmt_target *target, uint64_t tag, double worth,
+                       shmt_config first)
 {
     static struct shmt_result compiled;
-    shmt_config config[SHMT_SPACE_PARAMETERS] = {0};
+    shmt_config config[SHMT_SPACE_PARAMETERS] = {first};
     const struct shmt_target_request request = {
         .verb = SHMT_TARGET_MEASURE, .tag = tag, .config = config,
         .compiled = &compiled, .samples = 7, .give_up_us = INFINITY,
@@ -230,6 +233,11 @@ static void measure(struct shmt_target *target, uint64_t tag, double worth)
 
     strcpy(compiled.image, "1");
     CHECK_INT(target->operations->submit(target, &request, &err), SHMTUNE_OK);
+}
+
+static void measure(struct shmt_target *target, uint64_t tag, double worth)
+{
+    measure_as(target, tag, worth, 0);
 }
 
 /* Two targets of one kernel on one GPU: what is compiled for one is compiled
@@ -398,6 +406,52 @@ static void the_last_one_has_a_new_worker(void)
     end_two(a, NULL);
 }
 
+/* What hangs and is cancelled does not hold the others up till its deadline;
+ * what waited behind it is measured by the next worker. */
+static void what_hangs_does_not_hold_others(void)
+{
+    const struct shmt_parameter *const behave = &faults->parameters[0];
+    struct shmt_target *a, *b;
+    shmt_config hang = 0;
+
+    while (strcmp(behave->values[hang].w, "hang") != 0)
+        hang++;
+    measure_s = 300;
+    CHECK_INT(shmt_live_pool_open(1, NULL, &pool, &err), SHMTUNE_OK);
+    a = start(faults, "0");
+    b = start(faults, "0");
+    await_ready(a);
+    await_ready(b);
+    CHECK_INT(a->operations->begin(a, problem, &err), SHMTUNE_OK);
+    CHECK_INT(b->operations->begin(b, problem, &err), SHMTUNE_OK);
+    measure(a, 1, 1);
+    expect_good(a, 1);
+    measure_as(a, 2, 1, hang);
+    measure(b, 3, 1);
+    a->operations->cancel(a);
+    expect_good(b, 3);
+    a->operations->close(a);
+    b->operations->close(b);
+    shmt_live_pool_close(pool);
+    measure_s = 0;
+}
+
+/* What ends in the time that others have taken is not killed. */
+static void what_ends_soon_is_waited_for(void)
+{
+    struct shmt_target *a, *b;
+
+    start_two("1000", &a, &b);
+    measure(a, 1, 1);
+    expect_good(a, 1);
+    measure(a, 2, 1);
+    measure(b, 3, 1);
+    a->operations->cancel(a);
+    expect_good(b, 3);
+    CHECK_INT(count_in_log("ready"), 1);
+    end_two(a, b);
+}
+
 /* A device that is not there fails its own target alone. */
 static void a_failure_is_its_own(void)
 {
@@ -477,6 +531,8 @@ int main(void)
     CHECK_RUN(a_search_has_turns_beside_finals);
     CHECK_RUN(a_cancelled_one_is_of_its_problem);
     CHECK_RUN(the_last_one_has_a_new_worker);
+    CHECK_RUN(what_hangs_does_not_hold_others);
+    CHECK_RUN(what_ends_soon_is_waited_for);
     CHECK_RUN(a_failure_is_its_own);
     CHECK_RUN(devices_are_listed);
     shmt_kernel_free(toy);
