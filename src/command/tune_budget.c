@@ -149,14 +149,11 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
 {
     const double now_s = shmt_clock_s();
     const double left_s = budget->end_s - now_s;
-    const size_t problems = budget->problems > 0 ? budget->problems : 1;
 
     if (left_s < least_s)
         return shmt_error_set(err, SHMTUNE_INTERRUPTED,
-                              "%zu problem%s not tuned: the %.4g s of --total "
-                              "are spent; the same command with more goes on",
-                              problems, problems == 1 ? " was" : "s were",
-                              budget->total_s);
+                              "the %.4g s of --total are spent; the same "
+                              "command with more goes on", budget->total_s);
     budget->problems -= budget->problems > 0;
     *most_s = fmin(budget->seconds * (double)share->together, left_s);
     if (share->together > 1)

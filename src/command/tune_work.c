@@ -267,19 +267,24 @@ static bool ends_run(const struct shmt_command_work *work,
 
 /* Reports a failure at once, because the run goes on.  The failure that ends
  * the run decides the exit status, else the first one. */
-static void note_failure(struct shmt_command_work *work,
-                         const struct shmt_kernel *kernel,
-                         const int64_t *problem, const struct shmt_error *why)
+static void tell_failure(struct shmt_command_work *work,
+                         const struct shmt_error *why, bool ends)
 {
     const struct shmt_error before = work->failure;
-    const bool decides =
-        before.status == SHMTUNE_OK || ends_run(work, why->status);
+    const bool decides = before.status == SHMTUNE_OK || ends;
 
-    shmt_sheet_fail(&work->sheet, kernel, problem, why);
     if (decides)
         work->failure = *why;
     if (before.status != SHMTUNE_OK)
         shmt_display_failure(&work->display, decides ? &before : why);
+}
+
+static void note_failure(struct shmt_command_work *work,
+                         const struct shmt_kernel *kernel,
+                         const int64_t *problem, const struct shmt_error *why)
+{
+    shmt_sheet_fail(&work->sheet, kernel, problem, why);
+    tell_failure(work, why, ends_run(work, why->status));
 }
 
 enum shmtune_status
@@ -525,17 +530,87 @@ static bool end_problem(void *context, const struct shmt_campaign_task *task,
     return !ends_run(work, status);
 }
 
-static bool refuse_kernel(void *context,
+static void fail_all(struct shmt_command_work *work,
+                     const struct shmt_campaign_kernel *kernel,
+                     const size_t *numbers, size_t count,
+                     const struct shmt_error *why)
+{
+    for (size_t k = 0; k < count; k++)
+        shmt_sheet_fail(&work->sheet, kernel->kernel,
+                        kernel->problems[numbers[k]], why);
+    if (count == 0)
+        shmt_sheet_fail(&work->sheet, kernel->kernel, NULL, why);
+}
+
+/* Puts in front of a message whose it is, where the command has others. */
+static void name_problems(const struct shmt_command_work *work,
                           const struct shmt_campaign_kernel *kernel,
-                          const struct shmt_error *why)
+                          const size_t *numbers, size_t count,
+                          struct shmt_error *err)
+{
+    struct shmt_text size = {0};
+    size_t all = 0;
+
+    for (size_t k = 0; k < work->kernel_count; k++)
+        all += work->kernels[k].count;
+    if (count == 0 || count == all)
+        return;
+    shmt_kernel_describe_problem(kernel->kernel,
+                                 kernel->problems[numbers[0]], &size);
+    if (count == 1)
+        shmt_error_prefix(err, "%s, %s", kernel->kernel->name,
+                          shmt_text_string(&size));
+    else
+        shmt_error_prefix(err, "%s: %zu problems were not tuned",
+                          kernel->kernel->name, count);
+    shmt_text_free(&size);
+}
+
+static bool refuse_problems(void *context,
+                            const struct shmt_campaign_kernel *kernel,
+                            const size_t *numbers, size_t count,
+                            const struct shmt_error *why)
 {
     struct shmt_command_work *const work = context;
     struct shmt_error err = *why;
 
     if (err.status == SHMTUNE_NO_DEVICE && work->device.replayed == NULL)
         shmt_command_device_advise(&work->device, kernel->kernel, &err);
-    note_failure(work, kernel->kernel, NULL, &err);
+    fail_all(work, kernel, numbers, count, &err);
+    name_problems(work, kernel, numbers, count, &err);
+    tell_failure(work, &err, ends_run(work, err.status));
     return !ends_run(work, err.status);
+}
+
+/* One line for all that were left for the same reason. */
+static void tell_left(struct shmt_command_work *work)
+{
+    struct shmt_error why = work->left_reason;
+
+    if (work->left == 0)
+        return;
+    shmt_error_prefix(&why, "%zu problem%s not tuned", work->left,
+                      work->left == 1 ? " was" : "s were");
+    /* What ended the run has been told, and why, but for a --total. */
+    tell_failure(work, &why, ends_run(work, why.status) &&
+                                 why.status != work->failure.status);
+    work->left = 0;
+}
+
+static void leave_problems(void *context,
+                           const struct shmt_campaign_kernel *kernel,
+                           const size_t *numbers, size_t count,
+                           const struct shmt_error *why)
+{
+    struct shmt_command_work *const work = context;
+
+    if (why == NULL)
+        why = &work->failure;
+    fail_all(work, kernel, numbers, count, why);
+    if (strcmp(work->left_reason.text, why->text) != 0)
+        tell_left(work);
+    work->left_reason = *why;
+    work->left += count;
 }
 
 static void lose_device(void *context, size_t device,
@@ -573,8 +648,8 @@ static bool is_late(void *context, const struct shmt_campaign_task *task,
 }
 
 static const struct shmt_campaign_calls calls = {
-    open_kernel, opened_kernel, begin_problem, end_problem, refuse_kernel,
-    lose_device, is_late
+    open_kernel, opened_kernel, begin_problem, end_problem,
+    refuse_problems, leave_problems, lose_device, is_late
 };
 
 static int by_weight(const void *a, const void *b)
@@ -599,6 +674,7 @@ enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,
         .queued = work->device.far.on != NULL,
         .began_s = work->began_s, .stop = &shmt_command_stopped,
     };
+    enum shmtune_status status;
 
     /* What the first leave is there for those that need most. */
     if (isfinite(work->budget.total_s) && work->wanted.file == NULL)
@@ -615,7 +691,9 @@ enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,
         work->slots[k].work = work;
         work->slots[k].lane = k;
     }
-    return shmt_campaign_run(&campaign, err);
+    status = shmt_campaign_run(&campaign, err);
+    tell_left(work);
+    return status;
 }
 
 void shmt_command_work_end(struct shmt_command_work *work)

@@ -56,6 +56,8 @@ struct shmt_command_work {
     size_t slot_count;
     bool is_told;                  /* what will be done, */
     char told[256];                /* and of which device that was */
+    size_t left;                   /* problems that did not begin, */
+    struct shmt_error left_reason; /* for the same reason */
     struct shmt_error failure;     /* the failure that decides the exit
                                       status: the one that ended the run,
                                       else the first */

@@ -368,11 +368,6 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
     struct shmt_error err = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (shmt_dealer_rest_of(dealer, task->kernel)->refused) {
-        shmt_campaign_close_target(lane);
-        lane->state = SHMT_LANE_FREE;
-        return;
-    }
     if (lane->is_new)
         status = all->calls->opened(all->context, task->kernel, task->target,
                                     &err);
@@ -391,6 +386,10 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
     if (dealer->width > 1)
         count_beside(dealer, lane);
     status = all->calls->begin(all->context, task, &lane->options, &err);
+    if (status == SHMTUNE_INTERRUPTED) {
+        shmt_campaign_stop_before(dealer, lane, &err);
+        return;
+    }
     if (status == SHMTUNE_OK && dealer->width > 1)
         status = share_findings(dealer, lane, &err);
     if (status == SHMTUNE_OK)
@@ -532,8 +531,10 @@ static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
     struct shmt_error why = {0};
 
-    if (is_stopped(dealer))
-        dealer->stopped = true;
+    if (is_stopped(dealer)) {
+        shmt_error_set(&why, SHMTUNE_INTERRUPTED, "interrupted");
+        shmt_campaign_stop(dealer, &why);
+    }
     while (may_take(dealer, lane))
         deal(dealer, lane);
     if (lane->state == SHMT_LANE_OPENING && is_stopped(dealer)) {
@@ -542,7 +543,7 @@ static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
         shmt_campaign_refuse(dealer, lane, &why);
     }
     if (is_too_late(dealer, lane, &why))
-        end(dealer, lane, NULL, &why);
+        shmt_campaign_give_up(dealer, lane, &why);
     if (can_begin(dealer, lane))
         begin(dealer, lane);
     if (lane->state == SHMT_LANE_RUNNING &&
@@ -619,6 +620,8 @@ enum shmtune_status shmt_campaign_run(const struct shmt_campaign *campaign,
         dealer.lanes[k].task.since_s = campaign->began_s;
     if (status == SHMTUNE_OK)
         status = go_through(&dealer, err);
+    if (status == SHMTUNE_OK)
+        shmt_campaign_tell_left(&dealer);
     for (size_t k = 0; dealer.lanes != NULL && k < count; k++) {
         struct shmt_tune_outcome *outcome = NULL;
         if (dealer.lanes[k].run != NULL)
@@ -632,5 +635,6 @@ enum shmtune_status shmt_campaign_run(const struct shmt_campaign *campaign,
         shmt_sizes_free(dealer.rests[k].sizes);
     free(dealer.rests);
     free(dealer.returned);
+    free(dealer.numbers);
     return status;
 }

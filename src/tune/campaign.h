@@ -66,7 +66,8 @@ struct shmt_campaign_calls {
                                   struct shmt_campaign_kernel *kernel,
                                   struct shmt_target *target,
                                   struct shmt_error *err);
-    /* Fills in the options of a run; they stay until it has ended. */
+    /* Fills in the options of a run; they stay until it has ended.
+     * SHMTUNE_INTERRUPTED: there is no time for any more. */
     enum shmtune_status (*begin)(void *context,
                                  const struct shmt_campaign_task *task,
                                  struct shmt_tune_options *options,
@@ -77,9 +78,16 @@ struct shmt_campaign_calls {
     bool (*end)(void *context, const struct shmt_campaign_task *task,
                 const struct shmt_tune_outcome *outcome,
                 const struct shmt_error *why);
-    /* None of a kernel's problems could begin.  As `end`. */
+    /* These of a kernel's problems could not begin; none: they are not known.
+     * As `end`. */
     bool (*refused)(void *context, const struct shmt_campaign_kernel *kernel,
+                    const size_t *numbers, size_t count,
                     const struct shmt_error *why);
+    /* These were left when nothing more was to begin; `why` is NULL where `end`
+     * said so.  Called when all has ended. */
+    void (*left)(void *context, const struct shmt_campaign_kernel *kernel,
+                 const size_t *numbers, size_t count,
+                 const struct shmt_error *why);
     /* A device has dropped out; the others go on. */
     void (*lost)(void *context, size_t device, const struct shmt_error *why);
     /* Whether a problem whose device still starts has no time left; `why` says

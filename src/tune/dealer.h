@@ -39,7 +39,8 @@ struct shmt_lane {
 struct shmt_dealer_rest {
     size_t next;               /* problem */
     struct shmt_sizes *sizes;  /* NULL: problems are tuned one at a time */
-    bool refused;              /* none is to begin */
+    bool refused;              /* none is to begin, */
+    struct shmt_error why;     /* for this */
 };
 
 /* A problem that has to begin again. */
@@ -55,7 +56,9 @@ struct shmt_dealer {
     struct shmt_dealer_rest *rests;        /* [kernel_count] */
     struct shmt_dealer_returned *returned; /* [lane_count] */
     size_t returned_count;
-    bool stopped;              /* no more is to begin */
+    bool stopped;              /* no more is to begin, */
+    struct shmt_error why;     /* for this; SHMTUNE_OK: not known here */
+    size_t *numbers, number_room;    /* of problems that are told */
 };
 
 static inline struct shmt_dealer_rest *
@@ -198,9 +201,21 @@ void shmt_campaign_retire(struct shmt_dealer *dealer, struct shmt_lane *lane);
 void shmt_campaign_note_failure(struct shmt_dealer *dealer,
                                 struct shmt_lane *lane,
                                 const struct shmt_error *why, bool more);
-/* None of its kernel's problems is to begin. */
+/* Nothing more is to begin, */
+void shmt_campaign_stop(struct shmt_dealer *dealer,
+                        const struct shmt_error *why);
+/* and the lane's problem, which was to, is left. */
+void shmt_campaign_stop_before(struct shmt_dealer *dealer,
+                               struct shmt_lane *lane,
+                               const struct shmt_error *why);
+/* None of its kernel's problems is to begin, */
 void shmt_campaign_refuse(struct shmt_dealer *dealer, struct shmt_lane *lane,
                           const struct shmt_error *why);
+/* or of those that wait for its device. */
+void shmt_campaign_give_up(struct shmt_dealer *dealer, struct shmt_lane *lane,
+                           const struct shmt_error *why);
+/* Tells which problems have neither begun nor been told. */
+void shmt_campaign_tell_left(struct shmt_dealer *dealer);
 /* The device is used as far as its other lanes do.  False: the failure is that
  * of the problem, or nobody else can have it. */
 bool shmt_campaign_drop_out(struct shmt_dealer *dealer, struct shmt_lane *lane,

@@ -65,6 +65,11 @@ done
 FAKE_WORKER_BUSY_MS=300 run toy $many --total 0.5s --output spent
 check "what there was no time for is told" all 'exits 130' \
     'err_has "problems* w[aser]* not tuned: the 0.5 s of --total are spent"'
+# shellcheck disable=SC2086
+FAKE_WORKER_BUSY_MS=300 run toy $many --total 0.5s --output told --json
+check "and each of them is, in JSON" all 'exits 130' is_json \
+    '[ "$(grep -c "^      .kernel.: .toy.," out)" -eq 44 ]' \
+    'err_has "[1-9][0-9]* failed"'
 sed 's/compile_hang, hang/hang/' hanging.yaml >stuck.yaml
 begun=$(date +%s)
 run ./stuck.yaml --size n=4096 --size n=8192 --size n=12000 --total 4s \

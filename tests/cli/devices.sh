@@ -153,6 +153,14 @@ check "the last of a model: the other model goes on" all 'exits 6' \
     'err_has "error: .*fallen off the bus"' \
     '[ "$(winners tunings | grep -c configuration)" -ge 4 ]' \
     '[ ! -f tunings/toy/sm_90-pretended-a100.yaml ]'
+have H100,A100
+# shellcheck disable=SC2086
+run toy $sizes --budget 10 --device all --json
+failures() { sed -n '/"failures"/,$p' out | grep "$1"; }
+check "and each problem that it had is told" all 'exits 6' is_json \
+    'err_has "tuned 4 problems of 1 kernel, 4 failed: "' \
+    '[ "$(failures "\"n\":" | sort -u | wc -l)" -eq 4 ]' \
+    '[ "$(failures "\"error\":.*fallen off" | wc -l)" -eq 4 ]'
 unset FAKE_WORKER_BROKEN
 
 # -- time --------------------------------------------------------------------

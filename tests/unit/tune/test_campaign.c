@@ -14,7 +14,7 @@ enum { DEVICES = 3, PROBLEMS = 4 };
 /* What the calls were told. */
 struct told {
     struct shmt_live_pool *pool;
-    size_t begun, ended, refused, lost;
+    size_t begun, ended, refused, left_over, lost;
     size_t open, most_open, together;    /* runs at a time */
     size_t device[16], problem[16];      /* in the order of their beginning */
     size_t left[16], devices[16];        /* that it was to count on */
@@ -136,14 +136,29 @@ static void check_winners(const struct told *one, const struct told *other,
 }
 
 static bool refused(void *context, const struct shmt_campaign_kernel *kernel,
+                    const size_t *numbers, size_t count,
                     const struct shmt_error *why)
 {
     struct told *const told = context;
 
-    (void)kernel;
-    told->refused++;
+    for (size_t k = 0; k < count; k++)
+        CHECK(numbers[k] < kernel->count &&
+              (k == 0 || numbers[k] > numbers[k - 1]));
+    told->refused += count;
     told->status = why->status;
     return true;
+}
+
+static void left(void *context, const struct shmt_campaign_kernel *kernel,
+                 const size_t *numbers, size_t count,
+                 const struct shmt_error *why)
+{
+    struct told *const told = context;
+
+    (void)kernel;
+    (void)numbers;
+    CHECK(why != NULL);
+    told->left_over += count;
 }
 
 static void lost(void *context, size_t device, const struct shmt_error *why)
@@ -156,7 +171,7 @@ static void lost(void *context, size_t device, const struct shmt_error *why)
 }
 
 static const struct shmt_campaign_calls calls = {
-    open_target, opened, begin, end, refused, lost, NULL
+    open_target, opened, begin, end, refused, left, lost, NULL
 };
 
 /* Two kernels, so many problems of each, on so many devices, and so many at a
@@ -319,6 +334,7 @@ static void the_last_stays(void)
     CHECK_INT(told.lost, 0);
     CHECK_INT(told.status, SHMTUNE_NO_DEVICE);
     CHECK(told.ended + told.refused >= 2);
+    CHECK_INT(told.ended + told.refused + told.left_over, 4);
 }
 
 /* One that waits in a queue, and is never there, is neither waited for nor
@@ -413,6 +429,7 @@ static void stopped_before_it_begins(void)
     run(&told, 2, 2, &stop);
     CHECK_INT(told.begun, 0);
     CHECK_INT(told.ended, 0);
+    CHECK_INT(told.left_over, 4);
 }
 
 int main(void)
