@@ -43,7 +43,10 @@ def run(arguments, say=None):
     except (OSError, ValueError) as error:
         raise Error("the command cannot be started: %s" % error,
                     lib.STORAGE) from None
-    lines = []
+    lines, texts = [], []
+
+    def collect():
+        texts.append(process.stdout.read())
 
     def listen():
         for line in process.stderr:
@@ -54,20 +57,29 @@ def run(arguments, say=None):
                 if say is not None:
                     say(lines[-1])
 
+    readers = [threading.Thread(target=collect),
+               threading.Thread(target=listen)]
     with process:
-        listener = threading.Thread(target=listen)
         try:
-            listener.start()
-            text = process.stdout.read()
+            for reader in readers:
+                reader.start()
+            # A signal that comes just before a read begins does not end it.
+            while any(reader.is_alive() for reader in readers):
+                readers[0].join(0.1)
+                readers[1].join(0.1)
         except BaseException:
             # An interrupt is the command's too: it ends by itself, and resumes.
             # What it prints may be more than fits a pipe.
             process.terminate()
-            process.stdout.buffer.read()
+            if readers[0].ident is None:
+                readers[0].start()
             raise
         finally:
-            listener.join()
+            for reader in readers:
+                if reader.ident is not None:
+                    reader.join()
             status = process.wait()
+    text = "".join(texts)
     try:
         document = json.loads(text)
     except ValueError:
