@@ -285,14 +285,14 @@ static enum shmtune_status find_kernel(const struct show *show,
         shmt_command_kernel_of(show->file, tuning->kernel, tuning->digest,
                                show->spec, out, &why);
 
-    if (status == SHMTUNE_OK &&
-        (show->spec != NULL || strcmp((*out)->digest, tuning->digest) == 0))
-        return SHMTUNE_OK;
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK && show->spec == NULL &&
+        strcmp((*out)->digest, tuning->digest) != 0) {
         shmt_kernel_free(*out);
-    *out = NULL;
+        *out = NULL;
+    }
     if (status == SHMTUNE_OK)
         return SHMTUNE_OK;
+    *out = NULL;
     if (show->spec == NULL && status != SHMTUNE_NO_MEMORY)
         return SHMTUNE_OK;
     return shmt_error_set(err, why.status, "%s", why.text);

@@ -128,7 +128,6 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
     task->kernel = kernel;
     task->device = shmt_lane_number(dealer, lane);
     task->lane = (size_t)(lane - dealer->lanes);
-    lane->bytes = 0;
     for (size_t k = 0; k < dealer->returned_count; k++)
         if (dealer->returned[k].kernel == kernel) {
             task->again = true;
@@ -237,6 +236,7 @@ static void open_kernel(struct shmt_dealer *dealer, struct shmt_lane *lane)
     enum shmtune_status status;
 
     lane->state = SHMT_LANE_OPENING;
+    lane->bytes = 0;
     if (dealer->width > 1)
         lane->task.since_s = shmt_clock_s();
     if (lane->open == kernel)
@@ -281,7 +281,6 @@ static void take_over(struct shmt_dealer *dealer, struct shmt_lane *lane)
     lane->task.target = target;
     lane->task.device = shmt_lane_number(dealer, lane);
     lane->task.lane = (size_t)(lane - dealer->lanes);
-    lane->bytes = 0;
     open_kernel(dealer, lane);
 }
 

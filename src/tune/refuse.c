@@ -114,7 +114,7 @@ static bool refuse_rest(struct shmt_dealer *dealer,
 /* The last device of a model is lost: what is left of its problems is told at
  * the end. */
 static void note_model(struct shmt_dealer *dealer, size_t model,
-                         const struct shmt_error *why)
+                       const struct shmt_error *why)
 {
     for (size_t k = 0; k < dealer->all->kernel_count; k++) {
         const struct shmt_campaign_kernel *const kernel =
