@@ -72,6 +72,7 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
     char key[SHMT_DIGEST_TEXT];
     enum shmtune_status status = shmt_image_key(&request, key, err);
     struct shmt_bench_loaded *place, fresh = {0};
+    const double begun_s = shmt_clock_s();
 
     if (status != SHMTUNE_OK)
         return status;
@@ -90,6 +91,8 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
             /* There is no other binary to try. */
             return shmt_error_set_status(err, SHMTUNE_CUDA);
         }
+        if (!fresh.image->found)
+            bench->once_s += shmt_clock_s() - begun_s;
         memcpy(fresh.key, key, sizeof key);
         place = make_room(bench);
         *place = fresh;
@@ -530,7 +533,7 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
     shmt_kernel_evaluate(bench->kernel, request->problem, request->config,
                          &evaluated);
     shmt_result_clear(&out);
-    bench->answer_s = 0;
+    bench->answer_s = bench->once_s = 0;
     status = shmt_bench_problem_prepare(bench, request->problem, err);
     if (status == SHMTUNE_OK)
         status = shmt_bench_prepare_run(bench, request, &run, &out, &said,
@@ -540,6 +543,7 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
     if (out.verdict == SHMT_VERDICT_OK)
         run_candidate(bench, &run, request, &out);
     out.answer_ms = (int)(bench->answer_s * 1e3);
+    out.once_ms = (int)(bench->once_s * 1e3);
     out.measure_ms = (shmt_clock_s() - start - bench->answer_s) * 1e3;
     *result = out;
     *note = said;

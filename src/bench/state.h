@@ -78,7 +78,8 @@ struct shmt_bench {
     struct shmt_probe probe;
     bool lost;
     double answer_s;               /* that the program of the answer took for
-                                      the request at hand */
+                                      the request at hand, */
+    double once_s;                 /* and what was compiled for it here */
     bool prepared;                 /* for `problem` */
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_bench_slot slots[SHMT_KERNEL_ARGUMENTS];

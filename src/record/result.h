@@ -81,9 +81,12 @@ struct shmt_result {
                                          without bounds */
     double compile_ms;                /* < 0: not compiled (shared binary: 0) */
     double measure_ms;                /* wall time in the measure worker, */
+    /* In messages of workers alone: */
     int answer_ms;                    /* beside what a program took to say what
-                                         is right, which stands in messages of
-                                         workers alone; 0: none ran */
+                                         is right; 0: none ran */
+    int once_ms;                      /* of measure_ms, what another worker
+                                         would find done: the reference was
+                                         compiled */
     int sample_count;
     float samples_us[SHMT_RESULT_SAMPLES];
     double time_us;                   /* median; < 0: not timed */

@@ -271,6 +271,8 @@ void shmt_wire_write_reply(const struct shmt_wire_reply *reply,
         if (reply->result.answer_ms > 0)
             shmt_text_addf(text, ", answer_ms: %d",
                            reply->result.answer_ms);
+        if (reply->result.once_ms > 0)
+            shmt_text_addf(text, ", once_ms: %d", reply->result.once_ms);
         if (reply->note[0] != '\0') {
             shmt_text_addf(text, ", computed_blocks: %d, note: ",
                            reply->computed_blocks);
@@ -385,6 +387,8 @@ static enum shmtune_status read_result(const struct shmt_yaml *top,
                           &out->computed_blocks, err);
     if (status == SHMTUNE_OK)
         status = take_int(top, "answer_ms", 0, &out->result.answer_ms, err);
+    if (status == SHMTUNE_OK)
+        status = take_int(top, "once_ms", 0, &out->result.once_ms, err);
     return status;
 }
 

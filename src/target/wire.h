@@ -22,8 +22,9 @@
  *   {hello: 1, nvrtc: 13000, arch: sm_90, digest: HEX,
  *    protocol: cold-l2, device: {...}}           with a device only
  *   {tag: 7, verdict: ok, registers: 32, ...}    a result; answer_ms: 812,
- *                            where a program said for it what is right; rerun:
- *                            [[...], ...] where one ran
+ *                            where a program said for it what is right;
+ *                            once_ms: 400, where its reference was compiled;
+ *                            rerun: [[...], ...] where one ran
  *   {tag: 8, error: "the reference ...", status: 4}
  *
  * Used by the tuner (live.c, supervisor.c), by rerun.c and profile/, by the

@@ -453,11 +453,14 @@ static void leave_answer_out(struct shmt_tune *tune,
 }
 
 /* What a measurement took: alone, or with setting the problem up in a worker
- * that was started for it. */
+ * that was started for it.  When it is set up again there is all that comes
+ * once: the first of twenty would count on half a second for each of them. */
 static void note_time(struct shmt_tune *tune,
-                      const struct shmt_tune_candidate *candidate)
+                      const struct shmt_tune_candidate *candidate,
+                      double once_ms)
 {
     const struct shmt_result *const own = &candidate->result;
+    const double again_ms = fmax(own->measure_ms - once_ms, 0);
     const bool timed = shmt_verdict_stage(own->verdict) == SHMT_STAGE_TIME;
     const bool sets_up = candidate->helper == NULL && !tune->used;
     const bool first = tune->measured == 0;
@@ -468,17 +471,17 @@ static void note_time(struct shmt_tune *tune,
     tune->measured++;
     if (timed) {
         if (tune->timed++ == 0)
-            tune->first_ms = own->measure_ms;
-        tune->timed_ms += own->measure_ms;
+            tune->first_ms = again_ms;
+        tune->timed_ms += again_ms;
     }
-    if (sets_up && (first || own->measure_ms < tune->least_ms))
-        tune->least_ms = own->measure_ms;
+    if (sets_up && (first || again_ms < tune->least_ms))
+        tune->least_ms = again_ms;
     if (sets_up && !first) {
         tune->anew_ms += own->measure_ms;
         tune->anew++;
     }
     if (sets_up && timed && tune->timed > 1) {
-        tune->timed_anew_ms += own->measure_ms;
+        tune->timed_anew_ms += again_ms;
         tune->timed_anew++;
     }
     if (candidate->helper == NULL)
@@ -500,7 +503,7 @@ static enum shmtune_status on_measure(struct shmt_tune *tune,
     if (own->measure_ms < 0)
         own->measure_ms = 1000 * (tune->target->operations->now(
                                       tune->target) - candidate->since_s);
-    note_time(tune, candidate);
+    note_time(tune, candidate, result->once_ms);
     if (candidate->helper == NULL)
         tune->outcome->busy_s += own->measure_ms / 1000;
     shmt_space_configuration(tune->outcome->space, candidate->index, config);

@@ -168,6 +168,19 @@ check "those that follow each other have a part of the time each" all \
     'exits 0' '[ "$(tries 8192)" -gt 48 ]' '[ "$(tries 12000)" -gt 48 ]'
 check "a search that has settled leaves its time to those that wait" \
     [ "$(tries 12000)" -gt $(($(tries 4096) * 4 / 3)) ]
+# What is compiled once for the first of them is there when the finals set the
+# problems up anew: its search ends with the others'.
+rm -rf tunings log
+# shellcheck disable=SC2086
+FAKE_WORKER_ONCE_MS=800 FAKE_WORKER_BUSY_MS=20 run toy $sizes --total 9s
+# ends: when each search did, from the first on.
+ends() {
+    for journal in $(journals); do
+        sed -n 's/.* at: \([0-9.]*\),.*/\1/p' "$journal" | sort -n | tail -n 1
+    done | sort -n
+}
+check "the first has as long as the others" all 'exits 0' \
+    'ends | awk "NR == 1 { first = \$1 } END { exit !(first > 0.9 * \$1) }"'
 many=
 for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do
     many="$many --size n=$((1024 + n * 2048)) --size n=$((2048 + n * 2048))"

@@ -20,6 +20,8 @@
  * FAKE_WORKER_START=bare     says it without a device
  * FAKE_WORKER_BUSY_MS=N      really takes so long for each request
  * FAKE_WORKER_COMPILE_MS=N   and so long for each compilation
+ * FAKE_WORKER_ONCE_MS=N      the first measurement of all takes so much longer,
+ *                            and says so
  * FAKE_WORKER_REFERENCE=bad  has no reference
  * FAKE_WORKER_LOG=FILE       appends a line for each request it begins, and
  *                            the number of its device, where there are several;
@@ -363,6 +365,18 @@ static bool first_time(const struct fake *fake, const char *what)
     return fd >= 0;
 }
 
+/* As what a reference takes that is compiled here. */
+static void compile_once(const struct fake *fake, struct shmt_result *out)
+{
+    const char *const once = getenv("FAKE_WORKER_ONCE_MS");
+
+    if (once == NULL || !first_time(fake, "compiled"))
+        return;
+    out->once_ms = atoi(once);
+    usleep((useconds_t)(1000 * out->once_ms));
+    out->measure_ms += out->once_ms;
+}
+
 static void measure(const struct fake *fake,
                     const struct request *request, struct shmt_result *out)
 {
@@ -374,6 +388,7 @@ static void measure(const struct fake *fake,
     char once[64];
 
     out->measure_ms = 4 + us / 50;
+    compile_once(fake, out);
     snprintf(once, sizeof once, "faded-%llx", (unsigned long long)h);
     if (strcmp(request->behave, "fades") == 0 && !first_time(fake, once)) {
         shmt_result_set_verdict(out, SHMT_VERDICT_UNSTABLE, "planted");
