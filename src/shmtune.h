@@ -403,7 +403,7 @@ struct shmtune_choice {
                                        value in the spec's list */
     const char *file;               /* the tuning; NULL: default */
     const char *reason;             /* why this match and no better one */
-    double time_us;                 /* median on the tuned device at
+    double time_us;                 /* on the tuned device at
                                        tuned_problem; < 0: not measured */
     double default_us;              /* of the spec's default in the same
                                        measurement; < 0: not measured */

@@ -15,6 +15,7 @@
 #include "base/digest.h"
 #include "base/field.h"
 #include "base/map.h"
+#include "base/middle.h"
 #include "base/pack.h"
 #include "base/path.h"
 #include "base/random.h"

@@ -201,21 +201,21 @@ void shmt_result_set_verdict(struct shmt_result *result,
     sanitise(text, result->reason, sizeof result->reason);
 }
 
+_Static_assert((int)SHMT_RESULT_SAMPLES <= (int)SHMT_MIDDLE_MOST,
+               "all samples have a middle");
+
 void shmt_result_summarise(struct shmt_result *result)
 {
-    float sorted[SHMT_RESULT_SAMPLES];
+    double samples[SHMT_RESULT_SAMPLES];
     const int count = result->sample_count;
 
     if (count <= 0 || count > SHMT_RESULT_SAMPLES) {
         result->time_us = -1;
         return;
     }
-    memcpy(sorted, result->samples_us, (size_t)count * sizeof sorted[0]);
-    qsort(sorted, (size_t)count, sizeof sorted[0], shmt_array_compare_floats);
-    result->time_us = sorted[count / 2];
-    if (count % 2 == 0)
-        result->time_us = ((double)sorted[count / 2 - 1] + result->time_us)
-                          / 2;
+    for (int k = 0; k < count; k++)
+        samples[k] = (double)result->samples_us[k];
+    result->time_us = shmt_middle(samples, (size_t)count);
     if (result->scale > 0)
         result->time_us *= result->scale;
 }

@@ -89,10 +89,10 @@ struct shmt_result {
                                          compiled */
     int sample_count;
     float samples_us[SHMT_RESULT_SAMPLES];
-    double time_us;                   /* median; < 0: not timed */
+    double time_us;                   /* their middle; < 0: not timed */
     double scale;                     /* of another device's samples to those
                                          of the run's own: time_us is the
-                                         median x scale; < 0: its own */
+                                         middle x scale; < 0: its own */
     char image[SHMT_DIGEST_TEXT];   /* content key of its binary, or "" */
 };
 

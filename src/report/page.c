@@ -438,10 +438,10 @@ static void add_footer(const struct shmt_report *report,
     shmt_text_add(
         out,
         "<footer>\n<h2>How to read it</h2>\n"
-        "<p>Times are medians. The gain is the time of the default "
-        "configuration over that of the winner, both measured in the same "
-        "finals. The floor is the time that the bytes alone need at the "
-        "device's bandwidth; GB/s and GFLOP/s are the work that the spec "
+        "<p>A time is the middle of several samples. The gain is the time of "
+        "the default configuration over that of the winner, both measured in "
+        "the same finals. The floor is the time that the bytes alone need at "
+        "the device's bandwidth; GB/s and GFLOP/s are the work that the spec "
         "states over the time. A dash: not known.</p>\n"
         "<p>Charts need a journal. The default's registers, shared memory and "
         "occupancy stand there too. Hardware counters are in neither kind of "

@@ -422,8 +422,8 @@ static int winner_first(const void *a, const void *b)
 
     if (x->tied != y->tied)
         return x->tied ? -1 : 1;
-    if (x->median_us < y->median_us || x->median_us > y->median_us)
-        return x->median_us < y->median_us ? -1 : 1;
+    if (x->middle_us < y->middle_us || x->middle_us > y->middle_us)
+        return x->middle_us < y->middle_us ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -434,7 +434,8 @@ static double spread_of(const struct shmt_result *result)
 
     for (size_t k = 0; k < n; k++)
         sorted[k] = (double)result->samples_us[k];
-    if (n < 4 || !(shmt_tune_median(sorted, n) > 0))
+    qsort(sorted, n, sizeof *sorted, shmt_array_compare_doubles);
+    if (n < 4 || !(sorted[n / 2] > 0))
         return 0;
     return (sorted[(3 * n) / 4] - sorted[n / 4]) / sorted[n / 2];
 }

@@ -7,9 +7,6 @@
  */
 #include "tune/tie_rule.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base.h"
 
 /* Within 1 % two times count as equal; beyond 5 % they differ, however noisy
@@ -17,14 +14,6 @@
 static const double tie_factor = 1.01, noise_factor = 1.05;
 /* Events are stamped in steps of 32 ns: three of them. */
 static const double steps_us = 0.1;
-
-double shmt_tune_median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, shmt_array_compare_doubles);
-    return count % 2 == 1
-               ? values[count / 2]
-               : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
 
 /* Whether `one` was slower in nearly every pass: all but one of seven. */
 static bool is_slower(const struct shmt_tune_finalist *one,
@@ -39,15 +28,15 @@ static bool is_slower(const struct shmt_tune_finalist *one,
 static bool is_equal(const struct shmt_tune_finalist *one,
                      const struct shmt_tune_finalist *best)
 {
-    return one == best || one->median_us <= best->median_us * tie_factor ||
-           one->median_us - best->median_us < steps_us;
+    return one == best || one->middle_us <= best->middle_us * tie_factor ||
+           one->middle_us - best->middle_us < steps_us;
 }
 
 static bool is_tied(const struct shmt_tune_finalist *one,
                     const struct shmt_tune_finalist *best, size_t passes)
 {
     return is_equal(one, best) ||
-           (one->median_us <= best->median_us * noise_factor &&
+           (one->middle_us <= best->middle_us * noise_factor &&
             !is_slower(one, best, passes));
 }
 
@@ -63,6 +52,9 @@ bool shmt_tune_prefers(const struct shmt_tune_finalist *a,
     return a->index < b->index;
 }
 
+_Static_assert((int)SHMT_TUNE_PASSES <= (int)SHMT_MIDDLE_MOST,
+               "all passes have a middle");
+
 size_t shmt_tune_choose_winner(struct shmt_tune_finalist *finalists,
                                size_t count,
                                size_t passes)
@@ -71,10 +63,8 @@ size_t shmt_tune_choose_winner(struct shmt_tune_finalist *finalists,
     size_t winner = 0;
 
     for (size_t k = 0; k < count; k++) {
-        double sorted[SHMT_TUNE_PASSES];
-        memcpy(sorted, finalists[k].pass_us, passes * sizeof *sorted);
-        finalists[k].median_us = shmt_tune_median(sorted, passes);
-        if (finalists[k].median_us < best->median_us)
+        finalists[k].middle_us = shmt_middle(finalists[k].pass_us, passes);
+        if (finalists[k].middle_us < best->middle_us)
             best = &finalists[k];
     }
     for (size_t k = 0; k < count; k++)

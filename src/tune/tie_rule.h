@@ -18,11 +18,11 @@ struct shmt_tune_finalist {
     bool is_default;
     int spill_bytes;
     int64_t shared_bytes;         /* static and dynamic */
-    /* The median of each pass.  Samples within a pass are correlated (clocks,
+    /* The middle of each pass.  Samples within a pass are correlated (clocks,
      * temperature), so a pass counts as one observation. */
     double pass_us[SHMT_TUNE_PASSES];
     /* out */
-    double median_us;             /* of the passes */
+    double middle_us;             /* of the passes */
     bool tied;                    /* cannot be distinguished from the fastest */
 };
 
@@ -40,8 +40,5 @@ size_t shmt_tune_choose_winner(struct shmt_tune_finalist *finalists,
 /* Whether the rule prefers `a` where both are tied. */
 bool shmt_tune_prefers(const struct shmt_tune_finalist *a,
                        const struct shmt_tune_finalist *b);
-
-/* Median of `count` values, which it sorts. */
-double shmt_tune_median(double *values, size_t count);
 
 #endif

@@ -66,7 +66,7 @@ static void a_cleared_result_knows_nothing(void)
     shmt_text_free(&text);
 }
 
-static void the_median_is_in_the_middle(void)
+static void the_time_is_the_middle_of_the_samples(void)
 {
     struct shmt_result result;
 
@@ -79,7 +79,7 @@ static void the_median_is_in_the_middle(void)
     CHECK(result.time_us == 5);
     result.sample_count = 3;
     shmt_result_summarise(&result);
-    CHECK(result.time_us == 4);
+    CHECK(result.time_us == 3.5);
     result.sample_count = 4;
     shmt_result_summarise(&result);
     CHECK(result.time_us == 3);
@@ -364,7 +364,7 @@ int main(void)
 {
     CHECK_RUN(words_are_their_own);
     CHECK_RUN(a_cleared_result_knows_nothing);
-    CHECK_RUN(the_median_is_in_the_middle);
+    CHECK_RUN(the_time_is_the_middle_of_the_samples);
     CHECK_RUN(reasons_are_one_clean_line);
     CHECK_RUN(any_result_survives);
     CHECK_RUN(wrong_values_are_refused);
