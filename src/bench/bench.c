@@ -543,7 +543,7 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
     if (out.verdict == SHMT_VERDICT_OK)
         run_candidate(bench, &run, request, &out);
     out.answer_ms = (int)(bench->answer_s * 1e3);
-    out.once_ms = (int)(bench->once_s * 1e3);
+    out.once_ms = bench->once_s * 1e3;
     out.measure_ms = (shmt_clock_s() - start - bench->answer_s) * 1e3;
     *result = out;
     *note = said;

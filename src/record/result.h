@@ -84,7 +84,7 @@ struct shmt_result {
     /* In messages of workers alone: */
     int answer_ms;                    /* beside what a program took to say what
                                          is right; 0: none ran */
-    int once_ms;                      /* of measure_ms, what another worker
+    double once_ms;                   /* of measure_ms, what another worker
                                          would find done: the reference was
                                          compiled */
     int sample_count;

@@ -272,7 +272,7 @@ void shmt_wire_write_reply(const struct shmt_wire_reply *reply,
             shmt_text_addf(text, ", answer_ms: %d",
                            reply->result.answer_ms);
         if (reply->result.once_ms > 0)
-            shmt_text_addf(text, ", once_ms: %d", reply->result.once_ms);
+            shmt_text_addf(text, ", once_ms: %.6g", reply->result.once_ms);
         if (reply->note[0] != '\0') {
             shmt_text_addf(text, ", computed_blocks: %d, note: ",
                            reply->computed_blocks);
@@ -334,6 +334,16 @@ static enum shmtune_status take_int(const struct shmt_yaml *top,
     return status;
 }
 
+/* As take_int. */
+static enum shmtune_status take_real(const struct shmt_yaml *top,
+                                     const char *key, double *out,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *const node = shmt_yaml_get(top, key);
+
+    return node == NULL ? SHMTUNE_OK : shmt_yaml_real(node, out, err);
+}
+
 static enum shmtune_status read_hello(const struct shmt_yaml *top,
                                       struct shmt_wire_reply *out,
                                       struct shmt_error *err)
@@ -388,7 +398,7 @@ static enum shmtune_status read_result(const struct shmt_yaml *top,
     if (status == SHMTUNE_OK)
         status = take_int(top, "answer_ms", 0, &out->result.answer_ms, err);
     if (status == SHMTUNE_OK)
-        status = take_int(top, "once_ms", 0, &out->result.once_ms, err);
+        status = take_real(top, "once_ms", &out->result.once_ms, err);
     return status;
 }
 

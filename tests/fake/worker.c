@@ -372,7 +372,7 @@ static void compile_once(const struct fake *fake, struct shmt_result *out)
 
     if (once == NULL || !first_time(fake, "compiled"))
         return;
-    out->once_ms = atoi(once);
+    out->once_ms = strtod(once, NULL);
     usleep((useconds_t)(1000 * out->once_ms));
     out->measure_ms += out->once_ms;
 }

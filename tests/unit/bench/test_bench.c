@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <math.h>
+#include <sys/stat.h>
 
 #include "bench/bench.h"
 #include "data/data.h"
@@ -412,6 +413,29 @@ static void warm_samples_are_taken(void)
     bench = NULL;
 }
 
+/* Where it is compiled, and by no other worker after that. */
+static void what_is_compiled_is_told(void)
+{
+    const char *const before = images;
+    char fresh[512];
+
+    snprintf(fresh, sizeof fresh, "%s/fresh", images);
+    CHECK_INT(mkdir(fresh, 0700), 0);
+    images = fresh;
+    for (int round = 0; round < 2; round++) {
+        shmt_bench_close(bench);
+        bench = NULL;
+        expect_good();
+        CHECK((result.once_ms > 0) == (round == 0));
+        CHECK(result.once_ms < result.measure_ms);
+        expect_good();
+        CHECK(!(result.once_ms > 0));
+    }
+    shmt_bench_close(bench);
+    bench = NULL;
+    images = before;
+}
+
 /* True when the failing of one call led to a status or a verdict. */
 static bool is_noticed(const char *call, int which)
 {
@@ -544,6 +568,7 @@ static void devices_are_found(void)
     X(changed_sources_are_refused)                                           \
     X(sizes_change)                                                          \
     X(warm_samples_are_taken)                                                \
+    X(what_is_compiled_is_told)                                              \
     X(failing_calls_are_noticed)
 
 int main(void)
