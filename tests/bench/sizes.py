@@ -229,9 +229,11 @@ def tune_all(options, total, folder, log):
 
 
 def compare_all(options, total, folder, log):
+    wanted = (options.kernels.split(",") if options.kernels
+              else sorted(os.listdir(folder)))
     all_losses = []
     with tempfile.TemporaryDirectory() as scratch:
-        for kernel in sorted(os.listdir(folder)):
+        for kernel in wanted:
             for size, losses in losses_of(options, kernel, folder,
                                           scratch).items():
                 loss = statistics.median(losses)
