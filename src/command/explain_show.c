@@ -350,7 +350,7 @@ static void add_head(const struct shmt_explain_view *all,
     shmt_text_add_visible(text, all->target->name);
     shmt_text_add(text, "; times are ");
     shmt_text_add_visible(text, all->target->protocol);
-    shmt_text_add(text, " medians\n");
+    shmt_text_add(text, "\n");
     for (size_t k = 0; k < all->count; k++) {
         const struct shmt_explain_column *const column = &all->columns[k];
 

@@ -193,6 +193,9 @@ class Package(unittest.TestCase):
         def say(line):
             signal.pthread_kill(main, signal.SIGINT)
 
+        # In the background of a shell it is ignored.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(
+            signal.SIGINT, signal.default_int_handler))
         with self.stand_in("trap 'exec 2>&-; head -c 1000000 /dev/zero; "
                            ">ended; kill $!; exit 130' TERM\n"
                            "sleep 100 2>&- >&- & echo begun >&2; wait\n"), \
