@@ -33,6 +33,24 @@ static double best_recorded(void)
     return best;
 }
 
+/* The sample that so many others are less than; of equals any. */
+static double sample_at(const struct shmt_result *result, int place)
+{
+    for (int k = 0; k < result->sample_count; k++) {
+        int less = 0, equal = 0;
+
+        for (int j = 0; j < result->sample_count; j++) {
+            less += result->samples_us[j] < result->samples_us[k];
+            equal += j != k && !(result->samples_us[j] <
+                                 result->samples_us[k]) &&
+                     !(result->samples_us[j] > result->samples_us[k]);
+        }
+        if (less <= place && place <= less + equal)
+            return (double)result->samples_us[k];
+    }
+    return NAN;
+}
+
 static void exhaustive_finds_the_best(void)
 {
     const double best = best_recorded();
@@ -60,6 +78,11 @@ static void exhaustive_finds_the_best(void)
     CHECK(outcome->busy_s <= outcome->search_s + 1e-9);
     CHECK(outcome->elapsed_s >= outcome->search_s);
     CHECK_INT(outcome->finals[0].result.sample_count, 7);   /* as recorded */
+    CHECK(fabs(outcome->spread - (sample_at(&outcome->finals[0].result, 5) -
+                                  sample_at(&outcome->finals[0].result, 1)) /
+                                     sample_at(&outcome->finals[0].result, 3)) <
+          1e-9);
+    CHECK(outcome->spread > 0);
     shmt_tune_free(outcome);
     target->operations->close(target);
 }
