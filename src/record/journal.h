@@ -81,10 +81,12 @@ enum shmtune_status shmt_journal_read(const char *path,
                                       struct shmt_journal **out,
                                       struct shmt_error *err);
 /* The same of a journal that need not be of today's sources: configurations
- * that the kernel does not have now are left out, and counted. */
+ * that the kernel does not have now are left out, and counted; *why says what
+ * the first of them has. */
 enum shmtune_status shmt_journal_read_some(const char *path,
                                            const struct shmt_kernel *kernel,
                                            size_t *left_out,
+                                           struct shmt_error *why,
                                            struct shmt_journal **out,
                                            struct shmt_error *err);
 void shmt_journal_free(struct shmt_journal *journal);

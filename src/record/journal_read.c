@@ -277,6 +277,7 @@ struct reading {
     struct shmt_journal_record *records;
     size_t room;
     size_t *left_out;                /* NULL: what cannot be read is refused */
+    struct shmt_error *why;          /* of the first that is left out */
 };
 
 static const struct {
@@ -386,7 +387,9 @@ static enum shmtune_status read_record(struct reading *r,
     record->config = config;
     status = shmt_kernel_config_read(r->kernel, config_node, config, err);
     if (status == SHMTUNE_INVALID_FILE && r->left_out != NULL) {
-        *r->left_out += record->kind == SHMT_JOURNAL_RESULT;
+        if (record->kind == SHMT_JOURNAL_RESULT && (*r->left_out)++ == 0 &&
+            err != NULL)
+            *r->why = *err;
         record->config = NULL;
         return SHMTUNE_OK;
     }
@@ -461,12 +464,14 @@ static enum shmtune_status read_records(struct reading *r,
 static enum shmtune_status read_journal(const char *path,
                                         const struct shmt_kernel *kernel,
                                         size_t *left_out,
+                                        struct shmt_error *why,
                                         struct shmt_journal **out,
                                         struct shmt_error *err)
 {
     struct shmt_journal *const journal = calloc(1, sizeof *journal);
     struct reading r = {.path = path, .kernel = kernel, .journal = journal,
-                        .scratch = shmt_arena_new(), .left_out = left_out};
+                        .scratch = shmt_arena_new(), .left_out = left_out,
+                        .why = why};
     struct shmt_text text = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
@@ -504,17 +509,18 @@ enum shmtune_status shmt_journal_read(const char *path,
                                       struct shmt_journal **out,
                                       struct shmt_error *err)
 {
-    return read_journal(path, kernel, NULL, out, err);
+    return read_journal(path, kernel, NULL, NULL, out, err);
 }
 
 enum shmtune_status shmt_journal_read_some(const char *path,
                                            const struct shmt_kernel *kernel,
                                            size_t *left_out,
+                                           struct shmt_error *why,
                                            struct shmt_journal **out,
                                            struct shmt_error *err)
 {
     *left_out = 0;
-    return read_journal(path, kernel, left_out, out, err);
+    return read_journal(path, kernel, left_out, why, out, err);
 }
 
 void shmt_journal_free(struct shmt_journal *journal)

@@ -124,7 +124,7 @@ static enum shmtune_status add_journal(struct shmt_tune_prior *prior,
     struct shmt_tune_source *const source = source_of(prior);
     struct shmt_journal *journal = NULL;
     enum shmtune_status status = shmt_journal_read_some(
-        path, prior->kernel, &source->left_out, &journal, err);
+        path, prior->kernel, &source->left_out, &source->why, &journal, err);
 
     if (status != SHMTUNE_OK)
         return status;
@@ -145,20 +145,23 @@ static enum shmtune_status put_settings(struct shmt_tune_prior *prior,
                                         const int64_t *problem,
                                         struct shmt_error *err)
 {
+    struct shmt_tune_source *const source = source_of(prior);
     shmt_config *const config = shmt_arena_alloc(
         prior->arena, prior->kernel->parameter_count, sizeof *config);
 
     if (config == NULL)
         return shmt_error_memory(err);
     if (shmt_tuning_config(prior->kernel, settings, tuned->setting_count,
-                           config, NULL) != SHMTUNE_OK) {
-        source_of(prior)->left_out++;
+                           config, source->left_out == 0
+                                       ? &source->why : NULL) != SHMTUNE_OK) {
+        source->left_out++;
         return SHMTUNE_OK;
     }
     return put(prior, config, 1, problem) ? SHMTUNE_OK
                                           : shmt_error_memory(err);
 }
 
+/* Of other sources it is not known what their default was. */
 static enum shmtune_status put_default(struct shmt_tune_prior *prior,
                                        const struct shmt_tuned *tuned,
                                        const int64_t *problem,
@@ -172,7 +175,8 @@ static enum shmtune_status put_default(struct shmt_tune_prior *prior,
         return shmt_error_memory(err);
     for (size_t p = 0; p < kernel->parameter_count; p++)
         config[p] = (shmt_config)kernel->parameters[p].default_value;
-    if (!(tuned->default_us > tuned->result.time_us &&
+    if (source_of(prior)->other_sources ||
+        !(tuned->default_us > tuned->result.time_us &&
           tuned->result.time_us > 0))
         return SHMTUNE_OK;
     return put(prior, config, tuned->default_us / tuned->result.time_us,
@@ -244,6 +248,23 @@ static bool is_tuning(const char *path)
     return ends_with(path, ".yaml") || ends_with(path, ".yml");
 }
 
+static enum shmtune_status refuse_useless(const struct shmt_tune_prior *prior,
+                                          const struct shmt_tune_source *source,
+                                          struct shmt_error *err)
+{
+    if (source->left_out == 0)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s: nothing to learn from: found no result, "
+                              "expected one or more; its run has to go on "
+                              "first", source->path);
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                          "%s: nothing to learn from: %s has none of its %zu "
+                          "configuration%s now, of the first: %s",
+                          source->path, prior->kernel->name, source->left_out,
+                          shmt_text_plural(source->left_out),
+                          source->why.text);
+}
+
 static enum shmtune_status add_file(struct shmt_tune_prior *prior,
                                     const char *path, struct shmt_error *err)
 {
@@ -262,12 +283,7 @@ static enum shmtune_status add_file(struct shmt_tune_prior *prior,
     status = is_tuning(path) ? add_tuning(prior, path, err)
                              : add_journal(prior, path, err);
     if (status == SHMTUNE_OK && source->count == 0)
-        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%s: nothing to learn from: it has %zu "
-                                "configuration%s that %s has not now", path,
-                                source->left_out,
-                                shmt_text_plural(source->left_out),
-                                prior->kernel->name);
+        status = refuse_useless(prior, source, err);
     if (status == SHMTUNE_OK)
         prior->view.winners[prior->view.source_count++] = source->winners;
     else

@@ -21,7 +21,8 @@ struct shmt_tune_source {
                                 the rest */
     bool other_sources;      /* the kernel's sources were others */
     size_t count;            /* configurations that are taken */
-    size_t left_out;         /* that the kernel does not have now */
+    size_t left_out;         /* that the kernel does not have now, */
+    struct shmt_error why;   /* and what the first of them has */
 };
 
 struct shmt_tune_prior;

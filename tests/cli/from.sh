@@ -128,7 +128,16 @@ check "what the kernel does not have now is left out, and told" all \
 zcat $small | sed '/^- /s/BLOCK_X: /BLOCK_X: 7/' >strange.journal
 run tune toy --device replay:$large --output no --from strange.journal
 check "nothing is left of it" all '! exits 0' \
-    'err_has "strange.journal: nothing to learn from"'
+    'err_has "strange.journal: nothing to learn from: toy has none of its 252 configurations now, of the first: strange.journal:[0-9]*:[0-9]*: 732 is not a value of BLOCK_X"'
+sed -e 's/^digest: ..../digest: ffff/' -e 's/UNROLL: /UNR: /' \
+    small/toy/$device.yaml >renamed.yaml
+run tune toy --device replay:$large --output no --from renamed.yaml
+check "nor of a tuning whose default may have been another" all \
+    'exits 2' 'err_has "renamed.yaml: nothing to learn from: .* 1 configuration now, of the first: .*UNROLL"'
+sed '/^records:/q' small/$place.journal >begun.journal
+run tune toy --device replay:$large --output no --from begun.journal
+check "nor of a run that has only begun" all 'exits 2' \
+    'err_has "begun.journal: nothing to learn from: found no result, expected"'
 zcat $small | sed '$s/verdict: [a-z]*/verdict: superb/' >broken.journal
 run tune toy --device replay:$large --output no --from broken.journal
 check "and what is broken is refused" all '! exits 0' \
