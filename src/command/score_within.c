@@ -125,10 +125,12 @@ static enum shmtune_status read_prior(struct board *board,
     for (size_t k = 0; status == SHMTUNE_OK && k < within->from->count; k++)
         status = shmt_tune_prior_add(board->prior, within->from->items[k],
                                      err);
-    if (status == SHMTUNE_OK)
-        board->view = shmt_tune_prior_of(
-            board->prior, within->recording->journal->header.problem);
-    return status;
+    if (status != SHMTUNE_OK)
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_STORAGE);
+    board->view = shmt_tune_prior_of(
+        board->prior, within->recording->journal->header.problem);
+    return SHMTUNE_OK;
 }
 
 static void add_sources(const struct board *board, struct shmt_text *text)

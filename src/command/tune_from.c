@@ -184,6 +184,9 @@ shmt_command_from_open(const struct shmt_command_from *from,
     status = shmt_tune_prior_new(target->kernel, &prior, err);
     for (size_t k = 0; status == SHMTUNE_OK && k < from->from->count; k++)
         status = shmt_tune_prior_add(prior, from->from->items[k], err);
+    if (status != SHMTUNE_OK)
+        status = shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                            SHMTUNE_STORAGE);
     if (status == SHMTUNE_OK && !given)
         add_shipped(from, target, prior);
     if (status == SHMTUNE_OK && shmt_tune_prior_sources(prior) > 0) {

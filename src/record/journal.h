@@ -80,9 +80,9 @@ enum shmtune_status shmt_journal_read(const char *path,
                                       const struct shmt_kernel *kernel,
                                       struct shmt_journal **out,
                                       struct shmt_error *err);
-/* The same of a journal that need not be of today's sources: configurations
- * that the kernel does not have now are left out, and counted; *why says what
- * the first of them has. */
+/* The same of a journal that need not be of today's sources, nor of the size
+ * of a problem of today's: configurations that the kernel does not have now
+ * are left out, and counted; *why says what the first of them has. */
 enum shmtune_status shmt_journal_read_some(const char *path,
                                            const struct shmt_kernel *kernel,
                                            size_t *left_out,

@@ -128,6 +128,7 @@ static enum shmtune_status take_require(const struct shmt_yaml *top,
 /* kernel may be NULL: then only what needs none is filled in. */
 static enum shmtune_status header_fields(const struct shmt_yaml *top,
                                          const struct shmt_kernel *kernel,
+                                         bool any_size,
                                          struct shmt_journal_header *h,
                                          struct shmt_error *err)
 {
@@ -165,8 +166,8 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
             SHMTUNE_OK ||
         (status = shmt_device_read(device, &h->device, err)) != SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "size", &size, err)) != SHMTUNE_OK ||
-        (status = shmt_kernel_problem_read(kernel, size, h->problem, err)) !=
-            SHMTUNE_OK)
+        ((status = shmt_kernel_problem_read(kernel, size, h->problem,
+                                            err)) != SHMTUNE_OK && !any_size))
         return status;
     h->nvrtc_version = (int)nvrtc;
     return SHMTUNE_OK;
@@ -199,16 +200,23 @@ static enum shmtune_status refuse_header(const char *path, const char *data,
                               "as text changed the journal; \"sed -i "
                               "'s/\\r$//' FILE\" changes it back", path,
                               strcspn(data, "\r\n") + 1);
+    if (data[strspn(data, " \t\r\n")] == '{')
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s:1:1: found JSON, expected a journal: of "
+                              "what another tuner wrote `shmtune import` "
+                              "makes one", path);
     return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                           "%s:1:1: no journal: found no line \"records:\" "
                           "within its first %zu KiB", path,
                           header_limit >> 10);
 }
 
-/* `text` is the file; `keep` is for the origin, NULL to leave that out. */
+/* `text` is the file; `keep` is for the origin, NULL to leave that out.  With
+ * `any_size` its problem need not be one of the kernel's. */
 static enum shmtune_status read_header(const char *path,
                                        const struct shmt_text *text,
                                        const struct shmt_kernel *kernel,
+                                       bool any_size,
                                        struct shmt_arena *keep,
                                        struct shmt_journal_header *header,
                                        struct shmt_error *err)
@@ -228,7 +236,7 @@ static enum shmtune_status read_header(const char *path,
     status = shmt_yaml_parse(arena, path, data, (size_t)(mark - data) + 1,
                              &top, err);
     if (status == SHMTUNE_OK)
-        status = header_fields(top, kernel, header, err);
+        status = header_fields(top, kernel, any_size, header, err);
     if (status == SHMTUNE_OK && keep)
         status = read_origin(top, keep, &header->origin, err);
     shmt_arena_free(arena);
@@ -246,7 +254,7 @@ enum shmtune_status shmt_journal_read_header(const char *path,
         shmt_gzip_read(path, records_mark, header_limit, &text, err);
 
     if (status == SHMTUNE_OK)
-        status = read_header(path, &text, kernel, NULL, &header, err);
+        status = read_header(path, &text, kernel, false, NULL, &header, err);
     if (status == SHMTUNE_OK)
         *out = header;
     shmt_text_free(&text);
@@ -482,8 +490,8 @@ static enum shmtune_status read_journal(const char *path,
     if (status == SHMTUNE_OK)
         status = shmt_gzip_read(path, NULL, file_limit, &text, err);
     if (status == SHMTUNE_OK)
-        status = read_header(path, &text, kernel, journal->arena,
-                             &journal->header, err);
+        status = read_header(path, &text, kernel, left_out != NULL,
+                             journal->arena, &journal->header, err);
     if (status == SHMTUNE_OK)
         status = read_records(&r, &text, err);
     /* The records move from the heap into the arena, where they are freed with

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "record/record.h"
 
@@ -22,7 +23,8 @@ static const double COST_OF_DOUBLING = 0.05;
 struct entry {
     double ratio;            /* over the best of its problem, or what it took;
                                 INFINITY: it failed */
-    const int64_t *problem;  /* NULL: of a source of one problem */
+    const int64_t *problem;  /* NULL: of a source of one problem, or of other
+                                dimensions */
 };
 
 struct shmt_tune_prior {
@@ -189,17 +191,15 @@ static enum shmtune_status take_tuned(struct shmt_tune_prior *prior,
                                       const struct shmt_tuned *tuned,
                                       struct shmt_error *err)
 {
-    int64_t *const problem = shmt_arena_alloc(
+    int64_t *problem = shmt_arena_alloc(
         prior->arena, SHMT_KERNEL_DIMENSIONS, sizeof *problem);
     enum shmtune_status status;
 
     if (problem == NULL)
         return shmt_error_memory(err);
     if (shmt_tuning_problem(prior->kernel, tuned, problem, NULL) !=
-        SHMTUNE_OK) {
-        source_of(prior)->left_out++;
-        return SHMTUNE_OK;
-    }
+        SHMTUNE_OK)
+        problem = NULL;
     status = put_settings(prior, tuned, tuned->settings, problem, err);
     for (size_t k = 1; status == SHMTUNE_OK && k < tuned->tie_count; k++)
         status = put_settings(prior, tuned, tuned->ties[k], problem, err);
@@ -265,8 +265,10 @@ static enum shmtune_status refuse_useless(const struct shmt_tune_prior *prior,
                           source->why.text);
 }
 
+/* With `may_be_idle` a file without any result adds nothing. */
 static enum shmtune_status add_file(struct shmt_tune_prior *prior,
-                                    const char *path, struct shmt_error *err)
+                                    const char *path, bool may_be_idle,
+                                    struct shmt_error *err)
 {
     const size_t before = prior->count;
     struct shmt_tune_source *const source = source_of(prior);
@@ -274,16 +276,20 @@ static enum shmtune_status add_file(struct shmt_tune_prior *prior,
 
     if (prior->view.source_count == SHMT_SEARCH_SOURCES)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "%s: more than %d files to learn from", path,
-                              SHMT_SEARCH_SOURCES);
+                              "%s: more than %d files to learn from: name "
+                              "fewer; a tuning has the winners of all sizes",
+                              path, SHMT_SEARCH_SOURCES);
     *source = (struct shmt_tune_source){
         .path = shmt_arena_copy(prior->arena, path, strlen(path))};
     if (source->path == NULL)
         return shmt_error_memory(err);
     status = is_tuning(path) ? add_tuning(prior, path, err)
                              : add_journal(prior, path, err);
-    if (status == SHMTUNE_OK && source->count == 0)
+    if (status == SHMTUNE_OK && source->count == 0) {
+        if (may_be_idle && source->left_out == 0)
+            return SHMTUNE_OK;
         status = refuse_useless(prior, source, err);
+    }
     if (status == SHMTUNE_OK)
         prior->view.winners[prior->view.source_count++] = source->winners;
     else
@@ -291,25 +297,49 @@ static enum shmtune_status add_file(struct shmt_tune_prior *prior,
     return status;
 }
 
-/* Whether the file is of this kernel, as far as can be told without reading
- * all of it. */
-static bool is_of_kernel(const struct shmt_tune_prior *prior,
-                         const char *path)
+/* The beginning of a file, as a text; false: it cannot be read. */
+static bool read_head(const char *path, char *head, size_t room)
+{
+    size_t size;
+    ssize_t got;
+    int fd;
+
+    if (shmt_path_open(path, &fd, &size, NULL) != SHMTUNE_OK)
+        return false;
+    got = shmt_path_read_part(fd, head, room - 1);
+    close(fd);
+    head[got > 0 ? got : 0] = '\0';
+    return got >= 0;
+}
+
+/* Whether a file of a folder is to be added: it is of this kernel, or cannot
+ * be read, which adding it will tell.  A spec is left alone, and so is the
+ * empty file of a run that has just begun. */
+static bool is_wanted(const struct shmt_tune_prior *prior, const char *path)
 {
     struct shmt_tuning *tuning = NULL;
-    char name[80];
+    char name[80], head[4096];
     bool found = false;
 
     if (ends_with(path, ".journal") || ends_with(path, ".journal.gz"))
-        return shmt_journal_read_kernel_name(path, name, NULL) ==
-                   SHMTUNE_OK &&
-               strcmp(name, prior->kernel->name) == 0;
-    if (!is_tuning(path) || shmt_tuning_read(path, &tuning, NULL) !=
-                                SHMTUNE_OK)
+        return shmt_journal_read_kernel_name(path, name, NULL) == SHMTUNE_OK
+                   ? strcmp(name, prior->kernel->name) == 0
+                   : !read_head(path, head, sizeof head) || head[0] != '\0';
+    if (!is_tuning(path))
         return false;
+    if (shmt_tuning_read(path, &tuning, NULL) != SHMTUNE_OK)
+        return !read_head(path, head, sizeof head) ||
+               strstr(head, "format: tuning/") != NULL;
     found = strcmp(tuning->kernel, prior->kernel->name) == 0;
     shmt_tuning_free(tuning);
     return found;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat file;
+
+    return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
 static int compare_names(const struct dirent **a, const struct dirent **b)
@@ -335,19 +365,13 @@ static enum shmtune_status add_folder(struct shmt_tune_prior *prior,
                                     names[k]->d_name);
 
         if (status == SHMTUNE_OK && length > 0 &&
-            (size_t)length < sizeof path && is_of_kernel(prior, path))
-            status = add_file(prior, path, err);
+            (size_t)length < sizeof path && !is_folder(path) &&
+            is_wanted(prior, path))
+            status = add_file(prior, path, true, err);
         free(names[k]);
     }
     free(names);
     return status;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat file;
-
-    return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
 }
 
 enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
@@ -360,7 +384,7 @@ enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
     int length;
 
     if (!is_folder(path))
-        return add_file(prior, path, err);
+        return add_file(prior, path, false, err);
     status = add_folder(prior, path, err);
     length = snprintf(inner, sizeof inner, "%s/%s", path,
                       prior->kernel->name);

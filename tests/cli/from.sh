@@ -95,20 +95,47 @@ SHMTUNE_PATH=${SHMTUNE_PATH#*:}
 
 # -- refusals ---------------------------------------------------------------
 run tune toy --device replay:$large --output no --from absent.yaml
-check "a file that is not there" all '! exits 0' \
+check "a file that is not there" all 'exits 5' \
     'err_has absent.yaml' '[ ! -e no/$place.journal ]'
 sed 's/^kernel: toy/kernel: other/' small/toy/$device.yaml >other.yaml
 run tune toy --device replay:$large --output no --from other.yaml
 check "a tuning of another kernel" all '! exits 0' \
     'err_has "other.yaml: a tuning of other, not of toy"'
 zcat $small | sed 's/^kernel: toy/kernel: other/' >other.journal
+run export $small --to kernel-tuner -o cache.json
+run tune toy --device replay:$large --output no --from cache.json
+check "the cache of another tuner" all 'exits 2' \
+    'err_has "cache.json:1:1: found JSON, expected a journal: .*shmtune import"'
 run tune toy --device replay:$large --output no --from other.journal
 check "a journal of another kernel" all '! exits 0' \
     'err_has "other.journal:2:.*of the kernel other, expected toy"'
 mkdir empty
+cp "$root/kernels/toy.yaml" empty/
+sed 's/^kernel: toy/kernel: other/' small/$place.journal >empty/a.journal
+sed '/^records:/q' small/$place.journal >empty/begun.journal
 run tune toy --device replay:$large --output no --from empty
 check "a folder without any" all '! exits 0' \
     'err_has "empty: no tuning, journal or recording of toy"'
+zcat $small | sed 's,journal/[0-9]*,journal/999,' >newer.journal
+sed 's,tuning/[0-9]*,tuning/999,' small/toy/$device.yaml >newer.yaml
+head -n 40 small/toy/$device.yaml >cut.yaml
+head -c 90 small/$place.journal >cut.journal
+ln -s nowhere lost.journal
+for file in newer.journal newer.yaml cut.journal cut.yaml lost.journal; do
+    rm -rf damaged
+    mkdir damaged
+    cp -P $file $small damaged
+    run tune toy --device replay:$large --output no --from damaged
+    check "a folder with what cannot be read, $file" all '! exits 0' \
+        'err_has "error: damaged/$file:"'
+done
+mkdir many
+for name in a b c d e f g h i j k l m n o p q; do
+    cp $small many/$name.journal.gz
+done
+run tune toy --device replay:$large --output no --from many
+check "more than 16 files" all 'exits 1' \
+    'err_has "many/q.journal.gz: more than 16 files to learn from: name fewer"'
 run tune toy --device replay:$large --output no --from none --from $small
 check "none beside a file" all 'exits 1' 'err_has "none stands alone"'
 run tune toy --device replay:$large --output no --from $small \
@@ -138,6 +165,17 @@ sed '/^records:/q' small/$place.journal >begun.journal
 run tune toy --device replay:$large --output no --from begun.journal
 check "nor of a run that has only begun" all 'exits 2' \
     'err_has "begun.journal: nothing to learn from: found no result, expected"'
+for file in small/$place.journal small/toy/$device.yaml; do
+    other=other-size.${file##*.}
+    sed -e 's/^digest: \(.\)..../digest: \1ffff/' \
+        -e 's/size: {n: 4096, m: 1}/size: {problem_x: 4096, m: 1}/' \
+        $file >$other
+    run tune toy --device replay:$large --budget 6 --output $other.out \
+        --from $other
+    check "the size of a ${other#*.} may have other dimensions" all 'exits 0' \
+        'err_has "learning from $other (Pretended H100, other sources)"' \
+        'out_has "^toy .* 48.69 .*BLOCK_X=256 UNROLL=4 PAD=1"'
+done
 zcat $small | sed '$s/verdict: [a-z]*/verdict: superb/' >broken.journal
 run tune toy --device replay:$large --output no --from broken.journal
 check "and what is broken is refused" all '! exits 0' \
