@@ -315,12 +315,13 @@ open_kernel(void *context, const struct shmt_campaign_kernel *kernel,
          status == SHMTUNE_OK && !known->is_begun && k < also->count; k++)
         status = shmt_winners_read(kernel->kernel, also->items[k],
                                    &known->also, err);
+    if (status != SHMTUNE_OK)
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_STORAGE);
     known->is_begun = true;
     shmt_command_pulse_work("opening the device for %s", kernel->kernel->name);
-    return status == SHMTUNE_OK
-               ? shmt_command_device_start(&work->device, kernel->kernel,
-                                           device, out, err)
-               : status;
+    return shmt_command_device_start(&work->device, kernel->kernel, device,
+                                     out, err);
 }
 
 /* Of the problems of --wanted those that are to be tuned on this device, which

@@ -78,22 +78,50 @@ enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
     return SHMTUNE_OK;
 }
 
-/* Its winner is the first of those as good, or the only one. */
-static void put_tuned(const struct shmt_kernel *kernel,
+/* Its winner is the first of those as good, or the only one.  False with the
+ * reason: the kernel has none of them. */
+static bool put_tuned(const struct shmt_kernel *kernel,
                       const struct shmt_tuned *tuned,
-                      struct shmt_winners *winners)
+                      struct shmt_winners *winners, struct shmt_error *why)
 {
     struct shmt_winner one = {.tuning = winners->tunings};
+    bool found = false;
 
-    if (shmt_tuning_problem(kernel, tuned, one.problem, NULL) != SHMTUNE_OK)
-        return;
+    if (shmt_tuning_problem(kernel, tuned, one.problem, why) != SHMTUNE_OK)
+        return false;
     do {
         const struct shmt_setting *const settings =
             one.rank == 0 ? tuned->settings : tuned->ties[one.rank];
         if (shmt_tuning_config(kernel, settings, tuned->setting_count,
-                               one.config, NULL) == SHMTUNE_OK)
-            put(kernel, &one, winners);
+                               one.config, why) != SHMTUNE_OK)
+            continue;
+        put(kernel, &one, winners);
+        found = true;
     } while (++one.rank < tuned->tie_count);
+    return found;
+}
+
+static enum shmtune_status put_tuning(const struct shmt_kernel *kernel,
+                                      const char *path,
+                                      const struct shmt_tuning *tuning,
+                                      struct shmt_winners *winners,
+                                      struct shmt_error *err)
+{
+    struct shmt_error why = {0};
+    size_t found = 0;
+
+    if (strcmp(tuning->kernel, kernel->name) != 0)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s: a tuning of %s, not of %s", path,
+                              tuning->kernel, kernel->name);
+    winners->tunings++;
+    for (size_t k = 0; k < tuning->tuned_count; k++)
+        found += put_tuned(kernel, tuning->tuned[k], winners, &why);
+    return found > 0 || tuning->tuned_count == 0
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                "%s: %s has none of its winners now, of the "
+                                "last: %s", path, kernel->name, why.text);
 }
 
 enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
@@ -106,13 +134,7 @@ enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
 
     if (status != SHMTUNE_OK)
         return status;
-    if (strcmp(tuning->kernel, kernel->name) != 0)
-        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%s: a tuning of %s, not of %s", path,
-                                tuning->kernel, kernel->name);
-    winners->tunings += status == SHMTUNE_OK;
-    for (size_t k = 0; status == SHMTUNE_OK && k < tuning->tuned_count; k++)
-        put_tuned(kernel, tuning->tuned[k], winners);
+    status = put_tuning(kernel, path, tuning, winners, err);
     shmt_tuning_free(tuning);
     return status;
 }

@@ -42,7 +42,7 @@ enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
 
 /* Adds the winner of every problem of a tuning with rank 0, and its ties with
  * rank 1 and on.  Configurations that the kernel no longer has are left out; a
- * tuning of another kernel is SHMTUNE_INVALID_FILE. */
+ * tuning of another kernel, or of such alone, is SHMTUNE_INVALID_FILE. */
 enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
                                       const char *path,
                                       struct shmt_winners *winners,

@@ -181,6 +181,16 @@ run tune toy --device replay:$large --output no --from broken.journal
 check "and what is broken is refused" all '! exits 0' \
     'err_has "broken.journal:[0-9]*:[0-9]*:"'
 
+# -- winners of others --------------------------------------------------------
+run tune toy --device replay:$large --output no --also absent.yaml
+check "winners of a file that is not there" all 'exits 5' \
+    'err_has absent.yaml'
+for file in renamed.yaml other-size.yaml; do
+    run tune toy --device replay:$large --output no --also $file
+    check "none of $file is left, which is told" all 'exits 2' \
+        'err_has "$file: toy has none of its winners now, of the last: "'
+done
+
 # -- how much it helps --------------------------------------------------------
 run score $large --from $large --repeats 20 --jobs 1
 check "from the answer it takes one evaluation" all 'exits 0' err_empty \
