@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "command/json.h"
+#include "command/tune_from.h"
 #include "tune/tune.h"
 
 struct board {
@@ -49,7 +50,8 @@ static enum shmtune_status add_row(const struct board *board, size_t row,
         &within->recording->table, &plan, &got, err);
 
     if (status != SHMTUNE_OK)
-        return status;
+        return status == SHMTUNE_NO_CONFIGURATION
+                   ? shmt_error_prefix(err, "%s", within->path) : status;
     if (board->table == NULL) {
         json_array_append_new(board->json, shmt_json_object(
             "strategy", shmt_json_text(within->rows[row]),
@@ -104,7 +106,8 @@ static enum shmtune_status add_rows(const struct board *board,
     for (size_t r = 0; r < board->within->row_count && status == SHMTUNE_OK;
          r++) {
         status = add_row(board, r, NULL, err);
-        if (status == SHMTUNE_OK && board->view != NULL)
+        if (status == SHMTUNE_OK && board->view != NULL &&
+            shmt_command_from_learns(board->within->rows[r]))
             status = add_row(board, r, board->view, err);
     }
     if (status == SHMTUNE_OK && board->view != NULL)

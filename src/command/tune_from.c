@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tune_from: see tune_from.h.  Called by command/tune.c.
+ * tune_from: see tune_from.h.  Called by command/tune.c and score_within.c.
  */
 #include "config.h"
 
@@ -13,9 +13,7 @@
 static const char tuning_suffix[] = ".yaml";
 static const char recording_suffix[] = ".journal.gz";
 
-/* Whether the strategy takes notice of a prior; one that there is not is
- * refused elsewhere. */
-static bool learns(const char *strategy)
+bool shmt_command_from_learns(const char *strategy)
 {
     const char *const name =
         strategy != NULL ? strategy : shmt_strategy_default;
@@ -42,7 +40,7 @@ shmt_command_from_check(const struct shmt_command_repeats *from,
                                   "--from none stands alone: it means that "
                                   "nothing is learned from; a file of that "
                                   "name is ./none");
-    if (!learns(strategy))
+    if (!shmt_command_from_learns(strategy))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "--from is for the strategy model; %.64s does "
                               "not learn from other runs", strategy);
@@ -179,7 +177,8 @@ shmt_command_from_open(const struct shmt_command_from *from,
 
     *out = NULL;
     if (given ? is_none(from->from)
-              : target->recorded || !learns(from->strategy))
+              : target->recorded ||
+                    !shmt_command_from_learns(from->strategy))
         return SHMTUNE_OK;
     status = shmt_tune_prior_new(target->kernel, &prior, err);
     for (size_t k = 0; status == SHMTUNE_OK && k < from->from->count; k++)

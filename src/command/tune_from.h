@@ -11,6 +11,10 @@
 #include "record/record.h"
 #include "tune/tune.h"
 
+/* Whether a strategy, "NAME:OPTION=VALUE", NULL: the default, takes notice of
+ * what others found.  One that there is not is refused elsewhere. */
+bool shmt_command_from_learns(const char *strategy);
+
 /* SHMTUNE_INVALID_ARGUMENT where --from is given to a strategy that does not
  * learn from others, or "none" beside a file. */
 enum shmtune_status

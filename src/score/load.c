@@ -88,14 +88,40 @@ static enum shmtune_status find_space(struct shmt_score_recording *recording,
                              &recording->space, err);
 }
 
+/* How many configurations of the space have a result. */
+static enum shmtune_status
+count_known(const struct shmt_score_recording *recording, uint64_t *known,
+            struct shmt_error *err)
+{
+    const struct shmt_journal *const journal = recording->journal;
+    bool *const latest = calloc(journal->count + 1, sizeof *latest);
+    const enum shmtune_status status =
+        latest == NULL ? shmt_error_memory(err)
+                       : shmt_journal_latest(recording->kernel, journal,
+                                             latest, err);
+    uint64_t index;
+
+    *known = 0;
+    for (size_t k = 0; status == SHMTUNE_OK && k < journal->count; k++)
+        *known += latest[k] && counts(&journal->records[k]) &&
+                  shmt_space_index(recording->space,
+                                   journal->records[k].config, &index);
+    free(latest);
+    return status;
+}
+
 static enum shmtune_status make_tables(struct shmt_score_recording *recording,
                                        struct shmt_error *err)
 {
     const uint64_t count = shmt_space_count(recording->space);
+    uint64_t known;
+    const enum shmtune_status status = count_known(recording, &known, err);
 
     /* The size is limited by that of the journal. */
-    if (count == 0 || count > recording->journal->count)
-        return incomplete(recording->journal->count, count, err);
+    if (status == SHMTUNE_OK && (count == 0 || known < count))
+        return incomplete(known, count, err);
+    if (status != SHMTUNE_OK)
+        return status;
     recording->cost = malloc(count * sizeof *recording->cost);
     recording->seconds = calloc(count, sizeof *recording->seconds);
     recording->compile_ms = malloc(recording->journal->count
@@ -103,18 +129,13 @@ static enum shmtune_status make_tables(struct shmt_score_recording *recording,
     if (recording->cost == NULL || recording->seconds == NULL
         || recording->compile_ms == NULL)
         return shmt_error_memory(err);
-    for (uint64_t k = 0; k < count; k++)
-        recording->cost[k] = NAN;
     return shmt_journal_compile_times(recording->kernel, recording->journal,
                                       recording->compile_ms, err);
 }
 
-static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
-                                       struct shmt_error *err)
+static void fill_tables(struct shmt_score_recording *recording)
 {
     const struct shmt_journal *const journal = recording->journal;
-    const uint64_t count = shmt_space_count(recording->space);
-    uint64_t known = 0;
 
     for (size_t k = 0; k < journal->count; k++) {
         const struct shmt_result *const result = journal->records[k].result;
@@ -124,13 +145,11 @@ static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
             || !shmt_space_index(recording->space,
                                  journal->records[k].config, &index))
             continue;
-        known += isnan(recording->cost[index]);
         recording->cost[index] = shmt_ledger_cost(result);
         recording->seconds[index] = (fmax(0, result->measure_ms)
                                      +
                                      fmax(0, recording->compile_ms[k])) / 1000;
     }
-    return known < count ? incomplete(known, count, err) : SHMTUNE_OK;
 }
 
 static bool launch_of(const void *context, const shmt_config *config,
@@ -158,16 +177,15 @@ enum shmtune_status shmt_score_load(const char *path,
         return shmt_error_memory(err);
     recording->kernel = kernel;
     status = shmt_journal_read(path, kernel, &recording->journal, err);
-    if (status == SHMTUNE_OK)
-        status = find_space(recording, recorded, err);
-    if (status == SHMTUNE_OK)
-        status = make_tables(recording, err);
-    if (status == SHMTUNE_OK)
-        status = fill_tables(recording, err);
+    if (status == SHMTUNE_OK &&
+        ((status = find_space(recording, recorded, err)) != SHMTUNE_OK ||
+         (status = make_tables(recording, err)) != SHMTUNE_OK))
+        status = shmt_error_prefix(err, "%s", path);
     if (status != SHMTUNE_OK) {
         shmt_score_unload(recording);
-        return shmt_error_prefix(err, "%s", path);
+        return status;
     }
+    fill_tables(recording);
     recording->launches = (struct shmt_search_launches){launch_of, recording};
     recording->table = (struct shmt_score_table){
         .space = recording->space,

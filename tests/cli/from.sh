@@ -201,6 +201,10 @@ check "from the answer it takes one evaluation" all 'exits 0' err_empty \
 run score $large --from $small --repeats 9 --within 1 --json
 check "as JSON" all 'exits 0' is_json 'out_has "\"percent\": 1"' \
     'out_has "\"from\": true"' 'out_has "\"best_of_20\""'
+run score $large --from $small --repeats 9 --strategies random,model
+check "who does not learn is there to compare with" all 'exits 0' \
+    'out_has "^random  "' 'out_lacks "^random --from"' \
+    'out_has "^model --from"'
 run score $large --within 5 --repeats 9 --strategies model,random
 check "without a source" all 'exits 0' 'out_has "^random "' \
     'out_lacks -- --from' 'out_lacks copied'

@@ -97,6 +97,23 @@ run score
 check "no recording" all "exits 1" out_empty "err_has 'no recording'"
 run score "$folder/absent.journal"
 check "an absent one" all "exits 5" out_empty "err_has absent.journal"
+{
+    sed '/^records:/q' "$folder/v.journal"
+    grep '^- ' "$folder/v.journal" | head -n 20 |
+        sed 'p;s/ at: [0-9]*/ at: 200/;p;s/config/try/;s/, at.*/}/'
+} >"$folder/twice.journal"
+run score "$folder/twice.journal"
+check "what is there twice counts once, and a try not at all" all "exits 3" \
+    out_empty "err_has '20 of 180 config'"
+gzip -c "$folder/v.journal" | head -c 900 >"$folder/cut.journal.gz"
+run score "$folder/cut.journal.gz"
+check "a cut one, which is named once" all "exits 2" out_empty \
+    "err_has 'error: $folder/cut.journal.gz: damaged or cut'"
+sed '/^- /s/verdict: ok\(.*\), time_us.*/verdict: crash\1}/' \
+    "$folder/v.journal" >"$folder/failed.journal"
+run score "$folder/failed.journal" --within 5
+check "one of failures alone is named" all "exits 3" out_empty \
+    "err_has 'failed.journal: no recorded configuration has a time'"
 run score "$folder/v.journal" --strategies model,magic
 check "an unknown strategy" all "exits 1" out_empty "err_has magic"
 run score "$folder/v.journal" --strategies model:initial=-1
