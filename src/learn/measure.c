@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/device.h"
 #include "learn/portfolio.h"
 #include "tune/tune.h"
 
@@ -83,16 +82,6 @@ static void keep_result(struct shmt_learn_cell *cell,
     shmt_learn_keep(cell, result->samples_us, (size_t)result->sample_count);
 }
 
-static bool is_of(const struct shmt_learn_run *run,
-                  const struct shmt_journal_header *header)
-{
-    const struct shmt_target *const target = run->target;
-
-    return strcmp(header->digest, target->kernel->digest) == 0 &&
-           shmt_device_equal(&header->device, &target->device) &&
-           strcmp(header->protocol, target->protocol) == 0;
-}
-
 /* The samples of a journal, and the time that it took. */
 static enum shmtune_status take_journal(struct shmt_learn_run *run,
                                         const struct shmt_journal *journal,
@@ -155,6 +144,32 @@ static void fill_header(const struct shmt_learn_run *run,
            kernel->dimension_count * sizeof *problem);
 }
 
+/* NULL: what a journal holds counts in this run. */
+static const char *difference(const struct shmt_learn_run *run,
+                              const struct shmt_journal_header *old)
+{
+    struct shmt_journal_header now;
+
+    fill_header(run, old->problem, &now);
+    return shmt_journal_difference(old, &now);
+}
+
+static enum shmtune_status keep_as_old(const char *path,
+                                       struct shmt_error *err)
+{
+    struct shmt_text old = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    shmt_text_addf(&old, "%s.old", path);
+    if (old.failed)
+        status = shmt_error_memory(err);
+    else if (rename(path, shmt_text_string(&old)) != 0 && errno != ENOENT)
+        status = shmt_error_system(err, path, "cannot move the journal of "
+                                   "other sources away");
+    shmt_text_free(&old);
+    return status;
+}
+
 /* Continues the journal of the size where it is of this run's kind; another
  * one is kept as .old. */
 static enum shmtune_status open_at(struct visit *visit, const char *path,
@@ -163,26 +178,17 @@ static enum shmtune_status open_at(struct visit *visit, const char *path,
     struct shmt_learn_run *const run = visit->run;
     struct shmt_journal_header header;
     struct shmt_journal *journal = NULL;
-    struct shmt_text old = {0};
     enum shmtune_status status =
         shmt_journal_read(path, run->table->kernel, &journal, err);
     const bool goes_on =
-        status == SHMTUNE_OK && is_of(run, &journal->header);
+        status == SHMTUNE_OK && difference(run, &journal->header) == NULL;
 
     if (status == SHMTUNE_NO_MEMORY || status == SHMTUNE_STORAGE)
         return status;
     if (goes_on)
         status = take_journal(run, journal, &visit->before_s, err);
-    else if (status != SHMTUNE_NOT_FOUND) {
-        shmt_text_addf(&old, "%s.old", path);
-        status = old.failed || rename(path, shmt_text_string(&old)) == 0
-                     ? SHMTUNE_OK
-                     : shmt_error_system(err, path, "cannot move the journal "
-                                         "of other sources away");
-        shmt_text_free(&old);
-    } else {
-        status = SHMTUNE_OK;
-    }
+    else
+        status = keep_as_old(path, err);
     if (status == SHMTUNE_OK)
         status = shmt_journal_open(path, run->table->kernel, &visit->journal,
                                    err);
@@ -208,6 +214,8 @@ static enum shmtune_status open_journal(struct visit *visit,
     return status;
 }
 
+/* What has its name is none of this run, else its size would not have been
+ * measured. */
 static enum shmtune_status finish_journal(const struct visit *visit,
                                           struct shmt_error *err)
 {
@@ -217,7 +225,10 @@ static enum shmtune_status finish_journal(const struct visit *visit,
     if (!journal_path(visit->run, visit->size->problem, false, &from) ||
         !journal_path(visit->run, visit->size->problem, true, &to))
         status = shmt_error_memory(err);
-    else if (rename(shmt_text_string(&from), shmt_text_string(&to)) != 0)
+    else
+        status = keep_as_old(shmt_text_string(&to), err);
+    if (status == SHMTUNE_OK &&
+        rename(shmt_text_string(&from), shmt_text_string(&to)) != 0)
         status = shmt_error_system(err, shmt_text_string(&to),
                                    "cannot rename the journal");
     shmt_text_free(&from);
@@ -234,12 +245,33 @@ static int is_journal(const struct dirent *entry)
            strcmp(entry->d_name + length - (sizeof end - 1), end) == 0;
 }
 
+/* Those that were read and do not count here. */
+struct others {
+    size_t count;
+    const char *why;            /* of the last */
+};
+
+static void tell_others(const struct shmt_learn_run *run,
+                        const struct others *others)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_addf(&text, "%s: %zu journal%s left out: %s; a size that is "
+                   "measured again keeps its old one as .old", run->folder,
+                   others->count, others->count == 1 ? " is" : "s are",
+                   others->why);
+    tell(run, shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
 static enum shmtune_status read_one(struct shmt_learn_run *run,
-                                    const char *path, double *spent_s,
-                                    struct shmt_error *err)
+                                    const char *path, struct others *others,
+                                    double *spent_s, struct shmt_error *err)
 {
     struct shmt_journal *journal = NULL;
     struct shmt_error why;
+    struct shmt_learn_size *size;
+    const char *differs;
     double took_s = 0;
     enum shmtune_status status =
         shmt_journal_read(path, run->table->kernel, &journal, &why);
@@ -247,17 +279,19 @@ static enum shmtune_status read_one(struct shmt_learn_run *run,
     if (status == SHMTUNE_NO_MEMORY)
         return shmt_error_memory(err);
     if (status != SHMTUNE_OK) {
-        tell(run, why.text);
+        if (!run->has_read)
+            tell(run, why.text);
         return SHMTUNE_OK;
     }
-    if (is_of(run, &journal->header)) {
+    differs = difference(run, &journal->header);
+    if (differs != NULL) {
+        *others = (struct others){others->count + 1, differs};
+    } else {
         status = take_journal(run, journal, &took_s, err);
         *spent_s += took_s;
     }
-    if (status == SHMTUNE_OK && is_of(run, &journal->header)) {
-        struct shmt_learn_size *const size =
-            shmt_learn_table_size(run->table, journal->header.problem);
-
+    if (status == SHMTUNE_OK && differs == NULL) {
+        size = shmt_learn_table_size(run->table, journal->header.problem);
         size->done = true;
         size->took_s = took_s;
     }
@@ -270,6 +304,7 @@ enum shmtune_status shmt_learn_read(struct shmt_learn_run *run,
 {
     struct dirent **entries = NULL;
     const int count = scandir(run->folder, &entries, is_journal, alphasort);
+    struct others others = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
     *spent_s = 0;
@@ -283,10 +318,13 @@ enum shmtune_status shmt_learn_read(struct shmt_learn_run *run,
         if (status == SHMTUNE_OK)
             status = path.failed ? shmt_error_memory(err)
                                  : read_one(run, shmt_text_string(&path),
-                                            spent_s, err);
+                                            &others, spent_s, err);
         shmt_text_free(&path);
     }
     free(entries);
+    if (others.count > 0 && !run->has_read)
+        tell_others(run, &others);
+    run->has_read = true;
     return status;
 }
 

@@ -31,12 +31,13 @@ struct shmt_learn_run {
     struct shmt_learn_binary *binaries;   /* compiled in this run */
     struct shmt_random random;
     bool drawing;               /* `random` has begun */
+    bool has_read;              /* what is left out has been told */
     size_t begun;               /* sizes */
 };
 
-/* Reads every journal of the folder that is of this kernel, device, sources
- * and protocol into the table; *spent_s is the time that they took.  Others
- * are left alone. */
+/* Reads every journal of the folder that is of this kernel, device, sources,
+ * compiler, protocol and inputs into the table; *spent_s is the time that they
+ * took.  Others are left alone, and told the first time. */
 enum shmtune_status shmt_learn_read(struct shmt_learn_run *run,
                                     double *spent_s, struct shmt_error *err);
 

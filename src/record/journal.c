@@ -16,6 +16,24 @@
 #include "device/device.h"
 #include "yaml/yaml.h"
 
+const char *shmt_journal_difference(const struct shmt_journal_header *old,
+                                    const struct shmt_journal_header *now)
+{
+    if (strcmp(old->digest, now->digest) != 0)
+        return "the kernel's sources have changed";
+    if (!shmt_device_equal(&old->device, &now->device))
+        return "it is of another device";
+    if (strcmp(old->protocol, now->protocol) != 0)
+        return "its measuring protocol is another one";
+    if (old->data_seed != now->data_seed)
+        return "it was measured with other inputs (--data-seed)";
+    if (strcmp(old->data_digest, now->data_digest) != 0)
+        return "a file that the inputs are filled from has changed";
+    if (old->nvrtc_version != now->nvrtc_version)
+        return "its compiler version is another one";
+    return NULL;
+}
+
 struct shmt_journal_writer {
     const struct shmt_kernel *kernel;
     int fd;

@@ -91,6 +91,12 @@ enum shmtune_status shmt_journal_read_some(const char *path,
                                            struct shmt_error *err);
 void shmt_journal_free(struct shmt_journal *journal);
 
+/* What keeps results from counting beside those of a journal with the header
+ * `now`: other sources, another device, protocol, compiler, or other inputs;
+ * NULL: nothing.  Sizes may differ. */
+const char *shmt_journal_difference(const struct shmt_journal_header *old,
+                                    const struct shmt_journal_header *now);
+
 /* latest[k]: record k is the last result of its configuration.  Only the last
  * result of a configuration is valid: it may have passed in the search and
  * failed in the finals, or a candidate that was `not_recorded` may have been

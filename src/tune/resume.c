@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "device/device.h"
 #include "tune/state.h"
 
 /* A candidate that was begun this often without a result, because the tuner
@@ -26,20 +25,10 @@ static const char *difference(const struct shmt_tune *tune,
     const struct shmt_journal_header *const now = &tune->outcome->header;
     const size_t dimensions = tune->target->kernel->dimension_count;
 
-    if (memcmp(old->problem, now->problem,
-               dimensions * sizeof *old->problem) != 0)
-        return "it is of another problem";
-    if (!shmt_device_equal(&old->device, &now->device))
-        return "it is of another device";
-    if (strcmp(old->protocol, now->protocol) != 0)
-        return "its measuring protocol is another one";
-    if (old->data_seed != now->data_seed)
-        return "it was measured with other inputs (--data-seed)";
-    if (strcmp(old->data_digest, now->data_digest) != 0)
-        return "a file that the inputs are filled from has changed";
-    if (old->nvrtc_version != now->nvrtc_version)
-        return "its compiler version is another one";
-    return NULL;
+    return memcmp(old->problem, now->problem,
+                  dimensions * sizeof *old->problem) != 0
+               ? "it is of another problem"
+               : shmt_journal_difference(old, now);
 }
 
 /* Filters a recorded result again, because the user's limits may have changed.

@@ -122,6 +122,29 @@ run tune cross --strategy exhaustive -j 1 -q --size rows=77,cols=100
 check "another size keeps the dispatch" all 'exits 0' \
     'lines $tuning "^- size:" 7' 'lines $tuning "^dispatch:" 1'
 
+# -- measurements of others ---------------------------------------------------
+cp learnt.yaml "$tuning"
+for file in "$measured"/*.journal; do
+    sed 's/^nvrtc: .*/nvrtc: 12040/' "$file" >now
+    cp now "$file"
+done
+first=$measured/$(ls "$measured" | head -n 1)
+cp "$first" first.journal
+printf 'format: journal/999\nkernel: cross\nrecords:\n' >"$measured/64x65.journal"
+run dispatch cross --budget 150 -j 1
+check "those of another compiler do not count, which is told once" all \
+    'exits 0' 'lines err "64x65.journal:1:9: found the format journal/999" 1' \
+    'lines err "dispatch: 150 journals are left out: its compiler version" 1' \
+    'out_has "cross: 150 sizes in"'
+check "and stay" all 'cmp -s first.journal "$first.old"' \
+    '[ "$(count "$measured" "*.journal.old")" -eq 150 ]' \
+    '[ -s "$measured/64x65.journal" ]'
+run dispatch cross --budget 12 -j 1 --data-seed 5
+check "nor do those of other inputs" all 'exits 0' \
+    'err_has "dispatch: 150 journals are left out: .*--data-seed"' \
+    'out_has "cross: 12 sizes in"'
+rm -rf "$measured"
+
 # -- the benchmark -----------------------------------------------------------
 if command -v python3 >/dev/null; then
     python3 "$source/tests/bench/dispatch.py" "$build" bench cross --count 20 \
