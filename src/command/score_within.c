@@ -156,6 +156,25 @@ static void add_sources(const struct board *board, struct shmt_text *text)
     }
 }
 
+static json_t *sources_json(const struct board *board)
+{
+    json_t *const array = json_array();
+
+    for (size_t k = 0; board->view != NULL &&
+                       k < shmt_tune_prior_sources(board->prior); k++) {
+        const struct shmt_tune_source *const source =
+            shmt_tune_prior_source(board->prior, k);
+
+        json_array_append_new(array, shmt_json_object(
+            "file", shmt_json_text(source->path),
+            "device", shmt_json_text(source->device),
+            "other_sources", json_boolean(source->other_sources),
+            "configurations", shmt_json_count(source->count),
+            "left_out", shmt_json_count(source->left_out), NULL));
+    }
+    return array;
+}
+
 enum shmtune_status
 shmt_command_within(const struct shmt_command_within *within,
                     struct shmt_text *text, json_t *array,
@@ -184,6 +203,7 @@ shmt_command_within(const struct shmt_command_within *within,
         json_array_append_new(array, shmt_json_object(
             "recording", shmt_json_text(within->path),
             "name", shmt_json_text(within->name),
+            "from", sources_json(&board),
             "strategies", board.json, NULL));
     }
     shmt_tune_prior_free(board.prior);

@@ -200,7 +200,12 @@ check "from the answer it takes one evaluation" all 'exits 0' err_empty \
     'out_has "^from .*252 configurations"'
 run score $large --from $small --repeats 9 --within 1 --json
 check "as JSON" all 'exits 0' is_json 'out_has "\"percent\": 1"' \
-    'out_has "\"from\": true"' 'out_has "\"best_of_20\""'
+    'out_has "\"from\": true"' 'out_has "\"best_of_20\""' \
+    '"$build/tests/support/holds" "$source/docs/output.schema.json" "$folder/out"' \
+    'out_has "\"file\": \"$small\""' 'out_has "\"configurations\": 252"'
+run score $large --from changed.journal --repeats 2 --json
+check "which has what is left out, too" all 'exits 0' \
+    'out_has "\"other_sources\": true"' 'out_has "\"left_out\": $lost"'
 run score $large --from $small --repeats 9 --strategies random,model
 check "who does not learn is there to compare with" all 'exits 0' \
     'out_has "^random  "' 'out_lacks "^random --from"' \
