@@ -422,7 +422,8 @@ static void describe_slot(struct shmt_command_slot *slot,
         return;
     shmt_kernel_describe_problem(kernel, task->kernel->problems[task->number],
                                  &text);
-    snprintf(slot->what, sizeof slot->what, "%s, %.200s: ", kernel->name,
+    snprintf(slot->what, sizeof slot->what, "%s%s%.200s: ", kernel->name,
+             kernel->dimension_count > 0 ? ", " : "",
              shmt_text_string(&text));
     shmt_text_free(&text);
 }
@@ -559,7 +560,8 @@ static void name_problems(const struct shmt_command_work *work,
     shmt_kernel_describe_problem(kernel->kernel,
                                  kernel->problems[numbers[0]], &size);
     if (count == 1)
-        shmt_error_prefix(err, "%s, %s", kernel->kernel->name,
+        shmt_error_prefix(err, "%s%s%s", kernel->kernel->name,
+                          size.length > 0 ? ", " : "",
                           shmt_text_string(&size));
     else
         shmt_error_prefix(err, "%s: %zu problems were not tuned",

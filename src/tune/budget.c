@@ -172,9 +172,9 @@ void shmt_tune_go_on(struct shmt_tune *tune)
         tune->more_s = 0;
         return;
     }
-    shmt_tune_notice(tune, "%s, %s: only %llu of %llu candidates in %.3g s: "
+    shmt_tune_notice(tune, "%s: only %llu of %llu candidates in %.3g s: "
                      "the search goes on to %llu, or %.3g s; --budget sets "
-                     "another end", tune->target->kernel->name, tune->size,
+                     "another end", tune->what,
                      (unsigned long long)tried, (unsigned long long)all,
                      shmt_tune_elapsed(tune), (unsigned long long)least,
                      tune->options->budget_s + most_s);

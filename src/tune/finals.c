@@ -500,10 +500,9 @@ static enum shmtune_status decide(struct shmt_tune_finals *finals,
     }
     if (n == 0)
         return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                              "%s, %s: every finalist failed, or broke a "
+                              "%s: every finalist failed, or broke a "
                               "--require, when it was measured again",
-                              finals->tune->target->kernel->name,
-                              finals->tune->size);
+                              finals->tune->what);
     winner = shmt_tune_choose_winner(figures, n, finals->passes);
     for (size_t k = 0; k < n; k++)
         outcome->finals[k].figures = figures[k];
@@ -524,9 +523,8 @@ static enum shmtune_status refuse_no_winner(const struct shmt_tune *tune,
                            (unsigned long long)verdicts[v],
                            shmt_verdict_word((enum shmt_verdict)v));
     shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                   "%s, %s: none of %llu candidates works: %s",
-                   tune->target->kernel->name, tune->size,
-                   (unsigned long long)tune->outcome->tried,
+                   "%s: none of %llu candidates works: %s",
+                   tune->what, (unsigned long long)tune->outcome->tried,
                    text.length > 0 ? shmt_text_string(&text) : "none tried");
     shmt_text_free(&text);
     return SHMTUNE_NO_CONFIGURATION;

@@ -446,9 +446,9 @@ static void leave_answer_out(struct shmt_tune *tune,
 
     shmt_tune_leave_out(tune, seconds);
     if (seconds >= told_answer_s && isfinite(tune->options->budget_s))
-        shmt_tune_notice(tune, "%s, %s: the program of its answer took "
+        shmt_tune_notice(tune, "%s: the program of its answer took "
                "%.3g s%s; what it said is kept for other runs",
-               tune->target->kernel->name, tune->size, seconds,
+               tune->what, seconds,
                tune->left_out_s > 0 ? ", beside the budget" : "");
 }
 

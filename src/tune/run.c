@@ -153,10 +153,9 @@ static enum shmtune_status describe_default(struct shmt_tune *tune,
     shmt_space_configuration(tune->outcome->space, tune->start, config);
     shmt_kernel_describe_config(tune->target->kernel, config, &text);
     shmt_error_set(err, status,
-                   "%s, %s: the default configuration (%s) fails: %s%s%s; it "
+                   "%s: the default configuration (%s) fails: %s%s%s; it "
                    "has to be right before anything can be tuned%s",
-                   tune->target->kernel->name, tune->size,
-                   shmt_text_string(&text),
+                   tune->what, shmt_text_string(&text),
                    shmt_verdict_text(result->verdict),
                    result->reason[0] == '\0' ? "" : ": ", result->reason,
                    shmt_text_string(&advice));
@@ -348,6 +347,8 @@ static void fill_header(struct shmt_tune *tune)
     header->space_count = shmt_space_count(tune->outcome->space);
     shmt_kernel_describe_problem(kernel, tune->problem, &text);
     snprintf(tune->size, sizeof tune->size, "%s", shmt_text_string(&text));
+    snprintf(tune->what, sizeof tune->what, "%s%s%s", kernel->name,
+             kernel->dimension_count > 0 ? ", " : "", tune->size);
     shmt_text_free(&text);
 }
 
@@ -364,9 +365,9 @@ static enum shmtune_status refuse_empty(const struct shmt_tune *tune,
                        kernel->dimensions[d].name,
                        (long long)tune->problem[d]);
     shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                   "%s, %s: no configuration satisfies the constraints; "
+                   "%s: no configuration satisfies the constraints; "
                    "`shmtune space %s%s` shows which one empties it",
-                   kernel->name, tune->size, kernel->path,
+                   tune->what, kernel->path,
                    shmt_text_string(&size));
     shmt_text_free(&size);
     return SHMTUNE_NO_CONFIGURATION;
@@ -541,12 +542,11 @@ static void tell_untried(const struct shmt_tune *tune)
     if (!isfinite(tune->options->budget_s) || tried >= all ||
         anew_s < told_share * (tune->outcome->search_s))
         return;
-    shmt_tune_notice(tune, "%s, %s: %llu of %llu candidates were not tried: "
+    shmt_tune_notice(tune, "%s: %llu of %llu candidates were not tried: "
                      "behind each of %llu that failed the problem was set up "
                      "anew, %.3g s in all; a longer --budget tries them, and "
                      "a constraint leaves out those that fail",
-                     tune->target->kernel->name, tune->size,
-                     (unsigned long long)(all - tried),
+                     tune->what, (unsigned long long)(all - tried),
                      (unsigned long long)all, (unsigned long long)tune->anew,
                      anew_s);
 }
@@ -566,16 +566,15 @@ static void tell_short(struct shmt_tune *tune)
     if (outcome->spent)
         return;
     if (known > 1)
-        shmt_tune_notice(tune, "%s, %s: the budget is too short for more than "
+        shmt_tune_notice(tune, "%s: the budget is too short for more than "
                "the %llu candidates that are known, %.2g s after the "
                "beginning; a longer --budget searches",
-               tune->target->kernel->name, tune->size,
-               (unsigned long long)known, tune->search_since_s);
+               tune->what, (unsigned long long)known, tune->search_since_s);
     else
-        shmt_tune_notice(tune, "%s, %s: the budget is too short for more than "
+        shmt_tune_notice(tune, "%s: the budget is too short for more than "
                "the default configuration, which took %.2g s with setting "
-               "up; a longer --budget searches", tune->target->kernel->name,
-               tune->size, tune->search_since_s);
+               "up; a longer --budget searches", tune->what,
+               tune->search_since_s);
 }
 
 static enum shmtune_status after_search(struct shmt_tune *tune,

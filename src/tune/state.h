@@ -139,6 +139,8 @@ struct shmt_tune {
                                               began */
     struct shmt_tune_finals *finals;       /* of finals.c; NULL before them */
     char size[256];
+    char what[336];                        /* "KERNEL, SIZE"; "KERNEL" where it
+                                              has no dimensions */
 };
 
 /* Seconds of this run alone. */

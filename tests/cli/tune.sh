@@ -563,6 +563,22 @@ wait $living
 check "which removes its own" no_file "$mine"
 TMPDIR=$folder
 
+# -- a kernel without dimensions ------------------------------------------------
+printf 'format: kernel/1\nname: fixed\nparameters:\n  A: %s\n' \
+    '{values: [1, 2], default: 1}' >"$root/kernels/fixed.yaml"
+{
+    printf 'format: journal/1\nkernel: fixed\ndigest: "%064d"\n' 0
+    cat "$data/device.part"
+    printf 'nvrtc: 13000\nprotocol: cold-l2\nsize: {}\nseed: 1\n'
+    printf 'space: 2\nrecords:\n- {config: {A: 2}, at: 1, verdict: crash}\n'
+} >fixed.journal
+run tune fixed --device replay:fixed.journal --output fixed
+check "has no size in its messages" all 'exits 3' \
+    'err_has "error: fixed: none of 2 candidates works: "'
+run tune fixed toy --device replay:fixed.journal --output fixed
+check "nor beside other kernels" all '! exits 0' \
+    'err_has "fixed: none of 2 candidates works: "' 'err_lacks "fixed, *:"'
+
 # -- what comes next ---------------------------------------------------------
 sed 's/^name: .*/name: mine/' toy.yaml >"a kernel.yaml" 2>/dev/null ||
     sed 's/^name: .*/name: mine/' "$source/tests/fake/data/toy.yaml" \
