@@ -378,23 +378,27 @@ enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
                                         const char *path,
                                         struct shmt_error *err)
 {
+    static const char *const places[] = {"", "tunings/"};
     const size_t before = prior->view.source_count;
-    char inner[4096];
     enum shmtune_status status;
-    int length;
 
     if (!is_folder(path))
         return add_file(prior, path, false, err);
     status = add_folder(prior, path, err);
-    length = snprintf(inner, sizeof inner, "%s/%s", path,
-                      prior->kernel->name);
-    if (status == SHMTUNE_OK && length > 0 &&
-        (size_t)length < sizeof inner && is_folder(inner))
-        status = add_folder(prior, inner, err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < 2; k++) {
+        char inner[4096];
+        const int length = snprintf(inner, sizeof inner, "%s/%s%s", path,
+                                    places[k], prior->kernel->name);
+
+        if (length > 0 && (size_t)length < sizeof inner && is_folder(inner))
+            status = add_folder(prior, inner, err);
+    }
     if (status == SHMTUNE_OK && prior->view.source_count == before)
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                 "%s: no tuning, journal or recording of %s "
-                                "in this folder", path, prior->kernel->name);
+                                "in this folder, nor in %s or tunings/%s of "
+                                "it", path, prior->kernel->name,
+                                prior->kernel->name, prior->kernel->name);
     return status;
 }
 

@@ -33,7 +33,8 @@ enum shmtune_status shmt_tune_prior_new(const struct shmt_kernel *kernel,
 void shmt_tune_prior_free(struct shmt_tune_prior *prior);
 
 /* Adds a tuning, a journal or a recording; of a folder, each that is one of
- * this kernel and has a result, there or in a folder called like it.
+ * this kernel and has a result, there, or in a folder called like it there or
+ * in its folder tunings.
  * SHMTUNE_INVALID_FILE for a file of another kernel, for one of which no
  * configuration is left, and for a folder without any.  What cannot be read is
  * a failure in a folder too. */

@@ -43,6 +43,12 @@ run tune toy --device replay:$large --budget 6 --output folder --from small
 check "a folder of them" all 'exits 0' \
     'err_has "learning from $device.4096x1.journal (.*$device.yaml"'
 
+mkdir -p laid/tunings
+cp -r small/toy laid/tunings/
+run tune toy --device replay:$large --budget 6 --output laid.out --from laid
+check "a folder of kernels and tunings, as import lays it" all 'exits 0' \
+    'err_has "learning from $device.4096x1.journal (.*$device.yaml"'
+
 # -- resuming ---------------------------------------------------------------
 mine=warm/toy/$device.8192x1.journal
 check "the journal says what was learned from" all \
