@@ -77,6 +77,18 @@ void shmt_learn_table_free(struct shmt_learn_table *table)
     table->config_count = 0;
 }
 
+_Static_assert((int)SHMT_LEARN_SAMPLES <= (int)SHMT_MIDDLE_MOST,
+               "all samples have a middle");
+
+static double middle_of(const float *samples_us, size_t count)
+{
+    double values[SHMT_LEARN_SAMPLES];
+
+    for (size_t k = 0; k < count; k++)
+        values[k] = (double)samples_us[k];
+    return count == 0 ? 0 : shmt_middle(values, count);
+}
+
 void shmt_learn_keep(struct shmt_learn_cell *cell, const float *samples_us,
                      size_t count)
 {
@@ -85,28 +97,23 @@ void shmt_learn_keep(struct shmt_learn_cell *cell, const float *samples_us,
     for (size_t s = 0; s < count && cell->count < SHMT_LEARN_SAMPLES; s++)
         cell->samples_us[cell->count++] = samples_us[s];
     cell->ends[cell->passes++] = cell->count;
+    cell->time_us = middle_of(cell->samples_us, cell->count);
 }
 
-/* The median of the passes from `first` to before `end`. */
+/* Of the passes from `first` to before `end`. */
 static double time_of(const struct shmt_learn_cell *cell, unsigned first,
                       unsigned end)
 {
-    float sorted[SHMT_LEARN_SAMPLES];
     const size_t from = first == 0 ? 0 : cell->ends[first - 1];
     const size_t n = end == 0 ? 0 : cell->ends[end - 1] - from;
 
-    if (cell->failed)
-        return INFINITY;
-    if (n == 0)
-        return NAN;
-    memcpy(sorted, cell->samples_us + from, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, shmt_array_compare_floats);
-    return ((double)sorted[n / 2] + (double)sorted[(n - 1) / 2]) / 2;
+    return cell->failed ? INFINITY
+           : n == 0     ? NAN : middle_of(cell->samples_us + from, n);
 }
 
 double shmt_learn_time(const struct shmt_learn_cell *cell)
 {
-    return time_of(cell, 0, cell->passes);
+    return cell->failed ? INFINITY : cell->count == 0 ? NAN : cell->time_us;
 }
 
 bool shmt_learn_may_run(const struct shmt_learn_table *table,

@@ -19,6 +19,7 @@ struct shmt_learn_cell {
     uint8_t passes;               /* that they come from */
     uint8_t ends[SHMT_LEARN_PASSES];   /* how many there are after each */
     bool failed;                  /* it may not run here, or did not */
+    double time_us;               /* their middle; 0: there are none */
     float samples_us[SHMT_LEARN_SAMPLES];
 };
 
