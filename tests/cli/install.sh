@@ -97,21 +97,32 @@ fi
 if command -v cmake >/dev/null 2>&1; then
     mkdir "$folder/cmake"
     cp "$source"/examples/choose/* "$folder/cmake/"
-    configure() { # FOLDER
+    configure() { # FOLDER INSTALLATION
         CC=$(setting CC) CFLAGS="-std=c17 $sanitized" cmake \
-            -S "$folder/cmake" -B "$1" -DCMAKE_PREFIX_PATH="$folder/moved" \
+            -S "$folder/cmake" -B "$1" -DCMAKE_PREFIX_PATH="$2" \
             >"$folder/err" 2>&1
     }
-    configure "$folder/cmake/build" &&
+    configure "$folder/cmake/build" "$folder/moved" &&
         cmake --build "$folder/cmake/build" >"$folder/err" 2>&1 &&
         choose "$folder/cmake/build/choose"
     report $? "find_package builds the example, which runs"
+    if [ -f "$lib/libshmtune.a" ]; then
+        cp -R "$folder/moved" "$folder/archive"
+        find "$folder/archive" -name 'libshmtune.so*' -exec rm {} +
+        configure "$folder/cmake/archive" "$folder/archive" &&
+            cmake --build "$folder/cmake/archive" >"$folder/err" 2>&1 &&
+            choose "$folder/cmake/archive/choose"
+        report $? "and where the archive alone is installed"
+    else
+        skip "where the archive alone is installed" "no archive was built"
+    fi
     sed -i 's/shmtune 0.2 /shmtune 0.1 /' "$folder/cmake/CMakeLists.txt"
-    ! configure "$folder/cmake/other" &&
+    ! configure "$folder/cmake/other" "$folder/moved" &&
         grep -q "compatible with requested version \"0.1\"" "$folder/err"
     report $? "find_package refuses another minor version"
 else
     skip "the example by CMake" "no cmake"
+    skip "the archive by CMake" "no cmake"
     skip "another minor version by CMake" "no cmake"
 fi
 
