@@ -100,6 +100,21 @@ head -c 500 "$folder/a.pack" >"$folder/cut.pack"
 choose "$folder/cut.pack" scale 4096
 check "not when it is cut" all 'exits 1' 'err_has "and 500 were given"'
 
+linked=$(sed -n 's/^\(ld -r .*pack\.o\).*/\1/p' "$source/docs/library.md")
+cp "$folder/a.pack" "$folder/myapp.pack"
+if command -v ld >/dev/null && command -v readelf >/dev/null; then
+    (cd "$folder" && eval "$linked") >"$folder/out" 2>"$folder/err"
+    status=$?
+    readelf -SW "$folder/pack.o" >>"$folder/out" 2>&1
+    check "the linker makes an object of it, as library.md says" all 'exits 0' \
+        'out_has " \.data "'
+    check "that asks for no stack that can be executed" \
+        out_has ' \.note\.GNU-stack .* 0  *0  *1$'
+else
+    skip "the linker makes an object of it" "no binutils here"
+    skip "that asks for no stack that can be executed" "no binutils here"
+fi
+
 # -- binaries, for machines without a compiler --------------------------------
 
 run pack "$root" --arch sm_9x -o "$folder/kept"
