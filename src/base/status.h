@@ -10,6 +10,8 @@
 #ifndef SHMT_BASE_STATUS_H
 #define SHMT_BASE_STATUS_H
 
+#include <stdarg.h>
+
 #include "shmtune.h"
 
 #define SHMT_ERROR_BYTES 1024
@@ -22,6 +24,13 @@ struct shmt_error {
     enum shmtune_status status;
     char text[SHMT_ERROR_BYTES];
 };
+
+/* Writes a message of at most `room` bytes, its NUL included, behind the `used`
+ * ones of `text`.  One that is longer loses its middle, not its end: the
+ * beginning says where, the end what to do. */
+void shmt_error_format(char *text, size_t room, size_t used,
+                       const char *format, va_list arguments)
+    __attribute__((format(printf, 4, 0)));
 
 /* Write a message and return `status`, so that a failing function can end
  * with `return shmt_error_set(err, ...)`. */
@@ -40,8 +49,7 @@ enum shmtune_status shmt_error_prefix(struct shmt_error *err,
                                       const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Appends text to the message in `err`, as far as it fits, and returns its
- * status. */
+/* Appends text to the message in `err`, and returns its status. */
 enum shmtune_status shmt_error_append(struct shmt_error *err,
                                       const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -146,7 +146,7 @@ void shmt_check_report(struct shmt_check *check,
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    shmt_error_format(text, sizeof text, 0, format, arguments);
     va_end(arguments);
     check->good += outcome == SHMT_CHECK_GOOD;
     check->bad += outcome == SHMT_CHECK_BAD;

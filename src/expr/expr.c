@@ -13,19 +13,18 @@
 
 #include "expr/tree.h"
 
-/* "file:line:column", or what is known of it. */
+/* What follows the file, if there is one: ":line:column", or what is known of
+ * it. */
 static void put_place(struct shmt_place place, size_t offset, char *out,
                       size_t room)
 {
     const int column = place.column + (int)offset;
 
     if (place.line <= 0)
-        snprintf(out, room, "%s%scharacter %zu",
-                 place.file == NULL ? "" : place.file,
+        snprintf(out, room, "%scharacter %zu",
                  place.file == NULL ? "" : ": ", offset + 1);
     else
-        snprintf(out, room, "%s:%d:%d",
-                 place.file == NULL ? "" : place.file, place.line, column);
+        snprintf(out, room, ":%d:%d", place.line, column);
 }
 
 /* The text, or what surrounds `offset` when it is long. */
@@ -50,7 +49,7 @@ enum shmtune_status shmt_expr_refuse(const struct shmt_expr *expr,
                                      size_t offset, struct shmt_error *err,
                                      const char *format, ...)
 {
-    char message[512], place[512], excerpt[128];
+    char message[512], place[64], excerpt[128];
     va_list arguments;
 
     if (err == NULL)
@@ -60,7 +59,8 @@ enum shmtune_status shmt_expr_refuse(const struct shmt_expr *expr,
     va_end(arguments);
     put_place(expr->place, offset, place, sizeof place);
     put_excerpt(expr, offset, excerpt);
-    return shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s: %s; in `%s`",
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s%s: %s; in `%s`",
+                          expr->place.file == NULL ? "" : expr->place.file,
                           place, message, excerpt);
 }
 

@@ -37,7 +37,7 @@ enum shmtune_status shmt_catalogue_note(struct shmt_catalogue *catalogue,
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    shmt_error_format(text, sizeof text, 0, format, arguments);
     va_end(arguments);
     note = catalogue->note_count < SHMT_CATALOGUE_NOTES - 1
                ? shmt_arena_copy(catalogue->arena, text, strlen(text))
@@ -62,7 +62,7 @@ static enum shmtune_status note_unread(struct shmt_catalogue *catalogue,
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    shmt_error_format(text, sizeof text, 0, format, arguments);
     va_end(arguments);
     status = shmt_catalogue_note(catalogue, "%s", text);
     if (status == SHMTUNE_OK && catalogue->unread == NULL)

@@ -6,8 +6,6 @@
  */
 #include "runtime/interface.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 _Static_assert((int)SHMTUNE_MESSAGE_BYTES == (int)SHMT_ERROR_BYTES,
@@ -59,7 +57,8 @@ enum shmtune_status shmt_runtime_message_set(struct shmtune_message *message,
     if (message == NULL)
         return status;
     va_start(arguments, format);
-    vsnprintf(message->text, sizeof message->text, format, arguments);
+    shmt_error_format(message->text, sizeof message->text, 0, format,
+                      arguments);
     va_end(arguments);
     return status;
 }

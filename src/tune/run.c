@@ -31,7 +31,7 @@ void shmt_tune_notice(const struct shmt_tune *tune, const char *format, ...)
     if (observer == NULL || observer->notice == NULL)
         return;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    shmt_error_format(text, sizeof text, 0, format, arguments);
     va_end(arguments);
     observer->notice(observer->context, text);
 }

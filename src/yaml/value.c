@@ -22,7 +22,7 @@ static enum shmtune_status refuse(struct shmt_place place,
 {
     char text[SHMT_ERROR_BYTES];
 
-    vsnprintf(text, sizeof text, format, arguments);
+    shmt_error_format(text, sizeof text, 0, format, arguments);
     return shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s:%d:%d: %s",
                           place.file == NULL ? "?" : place.file, place.line,
                           place.column, text);

@@ -183,6 +183,40 @@ static void error_is_set_and_prefixed(void)
     shmt_error_set(NULL, SHMTUNE_STORAGE, "nobody listens");
 }
 
+static bool is_utf8(const char *text)
+{
+    uint32_t code;
+    size_t length = 1;
+
+    for (; *text != '\0' && length > 0; text += length)
+        length = shmt_utf8_decode(text, strlen(text), &code);
+    return length > 0;
+}
+
+/* Wherever the characters lie that it has no room for. */
+static void a_long_error_keeps_its_end(void)
+{
+    struct shmt_error err = {0};
+    char path[4096];
+
+    for (size_t k = 0; k < 2100; k += 2)
+        memcpy(path + k, "\xc3\xa9", 3);
+    for (int before = 0; before < 4; before++)
+        for (int behind = 0; behind < 4; behind++) {
+            shmt_error_set(&err, SHMTUNE_STORAGE, "/%.*s%s", before, "xyz",
+                           path);
+            shmt_error_append(&err, "%.*s: no room; remove it", behind,
+                              "xyz");
+            shmt_error_prefix(&err, "here");
+            CHECK(strncmp(err.text, "here: /", 7) == 0);
+            CHECK_HAS(err.text, ".\xc3\xa9");
+            CHECK_TEXT(strchr(strchr(err.text + 7, ':') - behind, ':'),
+                       ": no room; remove it");
+            CHECK(is_utf8(err.text));
+            CHECK(strlen(err.text) > SHMT_ERROR_BYTES - 8);
+        }
+}
+
 int main(void)
 {
     CHECK_RUN(text_grows_and_keeps_its_bytes);
@@ -195,5 +229,6 @@ int main(void)
     CHECK_RUN(what_is_no_character_is_refused);
     CHECK_RUN(the_nearest_word_is_as_near_as_it_is);
     CHECK_RUN(error_is_set_and_prefixed);
+    CHECK_RUN(a_long_error_keeps_its_end);
     return CHECK_END();
 }

@@ -222,6 +222,33 @@ static void newer_files(void)
     fixture_remove("kernels/new.yaml");
 }
 
+/* A note has room for the reason, however long the path of its file is. */
+static void notes_of_long_paths(void)
+{
+    const struct shmtune_device device = fixture_device();
+    struct shmtune *library = NULL;
+    char longer[3000];
+    size_t length;
+
+    begin();
+    fixture_tune("other.yaml", &device, one, 1);
+    fixture_edit("tunings/toy/other.yaml", "kernel: toy", "kernel: boy");
+    fixture_put_text("tunings/toy/wrong.yaml", "format: [");
+    length = (size_t)snprintf(longer, sizeof longer, "%s", root);
+    while (length + 3 < sizeof longer)
+        length += (size_t)snprintf(longer + length, sizeof longer - length,
+                                   "/.");
+    CHECK_INT(shmtune_open(longer, &library, NULL), SHMTUNE_OK);
+    CHECK_INT(shmtune_note_count(library), 2);
+    for (size_t k = 0; k < 2; k++) {
+        CHECK(strncmp(shmtune_note(library, k), root, strlen(root)) == 0);
+        CHECK_HAS(shmtune_note(library, k),
+                  k == 0 ? "other.yaml: is a tuning of the kernel boy"
+                         : "wrong.yaml:2:1: did not find");
+    }
+    shmtune_close(library);
+}
+
 static void first_of_a_name(void)
 {
     struct shmtune *library = NULL;
@@ -489,6 +516,7 @@ int main(void)
     CHECK_RUN(search_path);
     CHECK_RUN(current_folder_is_not_searched);
     CHECK_RUN(newer_files);
+    CHECK_RUN(notes_of_long_paths);
     CHECK_RUN(first_of_a_name);
     CHECK_RUN(folders_count_once);
     CHECK_RUN(stale_and_misplaced);
