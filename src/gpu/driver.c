@@ -92,27 +92,37 @@ static enum shmtune_status refuse_no_gpu(struct shmt_error *err)
                           "says and $CUDA_VISIBLE_DEVICES");
 }
 
-static enum shmtune_status open_once(struct shmt_driver *driver,
-                                     struct shmt_error *err)
+/* Opens the library and fills the table. */
+static enum shmtune_status load(const char *name, struct shmt_driver *driver,
+                                struct shmt_error *err)
 {
-    const char *name = shmt_driver_setting("SHMTUNE_LIBCUDA");
+    void *const library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     enum shmtune_status status;
-    void *library;
-    CUresult result;
 
-    if (name == NULL)
-        name = "libcuda.so.1";
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return shmt_error_set(err, SHMTUNE_NO_DEVICE,
                               "no CUDA driver: %s; install the NVIDIA driver "
                               "(in a container: start it with the GPU)",
                               dlerror());
     status = find_all(library, driver, err);
-    if (status != SHMTUNE_OK) {
+    if (status != SHMTUNE_OK)
         dlclose(library);
-        return status;
-    }
+    return status;
+}
+
+static enum shmtune_status open_once(struct shmt_driver *driver,
+                                     struct shmt_error *err)
+{
+    const char *const given = shmt_driver_setting("SHMTUNE_LIBCUDA");
+    const enum shmtune_status status =
+        load(given != NULL ? given : "libcuda.so.1", driver, err);
+    CUresult result;
+
+    if (status != SHMTUNE_OK)
+        return given == NULL
+                   ? status
+                   : shmt_error_append(err, ", or unset $SHMTUNE_LIBCUDA, "
+                                       "which is \"%s\"", given);
     result = driver->Init(0);
     if (result == CUDA_ERROR_NO_DEVICE)
         return refuse_no_gpu(err);

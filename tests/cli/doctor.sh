@@ -11,6 +11,11 @@ check "without a driver" all "exits 6" err_empty \
     "out_has '^missing  driver .*install the NVIDIA driver'" \
     "out_has 'cannot tune on a GPU'" "out_has 'libyaml [0-9]'" \
     "out_lacks 'recorded device'"
+check "nor where a variable names one that is none" \
+    out_has "or unset .SHMTUNE_LIBCUDA, which is .$SHMTUNE_LIBCUDA.\$"
+SHMTUNE_LIBCUDA=$build/libshmtune-capture.so run doctor
+check "another library, too" all "exits 6" \
+    "out_has '; reinstall the NVIDIA driver, or unset .SHMTUNE_LIBCUDA'"
 check "a recording is proposed" out_has 'replay:NAME'
 run tune reduce --device replay:h100 --budget 3 --output "$folder/replayed"
 check "of which there are some" exits 0

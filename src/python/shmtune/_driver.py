@@ -29,12 +29,14 @@ _SIGNATURES = {
 
 class Driver:
     def __init__(self):
-        name = os.environ.get("SHMTUNE_LIBCUDA") or "libcuda.so.1"
+        given = os.environ.get("SHMTUNE_LIBCUDA")
         try:
-            library = CDLL(name)
+            library = CDLL(given or "libcuda.so.1")
         except OSError as error:
             raise Error("no CUDA driver: %s; install the NVIDIA driver (in a "
-                        "container: start it with the GPU)" % error, 6)
+                        "container: start it with the GPU)%s" %
+                        (error, ", or unset $SHMTUNE_LIBCUDA" if given
+                         else ""), 6)
         get = library.cuGetProcAddress_v2
         get.argtypes = (c_char_p, POINTER(_P), c_int, c_uint64, POINTER(c_int))
         for function, arguments in _SIGNATURES.items():
