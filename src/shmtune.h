@@ -71,12 +71,14 @@
 
 /* What a struct that begins with `size` is initialised with. */
 #ifdef __cplusplus
+extern "C++" {                 /* also where extern "C" surrounds the header */
 template <typename Struct> inline Struct shmtune_init()
 {
     Struct made = Struct();
 
     made.size = sizeof made;
     return made;
+}
 }
 #define SHMTUNE_INIT(name) shmtune_init<struct name>()
 #else

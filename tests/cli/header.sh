@@ -41,18 +41,25 @@ report $? "pkg-config knows the folder of the kernels"
 cxx=${CXX:-c++}
 if ! command -v "$cxx" >/dev/null 2>&1; then
     echo "ok 3 - as C++ # SKIP no C++ compiler"
-    echo "ok 4 - called from C++ # SKIP no C++ compiler"
-    echo 1..4
+    echo "ok 4 - within extern C # SKIP no C++ compiler"
+    echo "ok 5 - called from C++ # SKIP no C++ compiler"
+    echo 1..5
     exit 0
 fi
 # shellcheck disable=SC2086
 "$cxx" -std=c++11 $warnings -fsyntax-only -x c++ "$source/src/shmtune.h" \
     >"$folder/log" 2>&1
 report $? "as C++"
+printf '%s\n' 'extern "C" {' '#include "shmtune.h"' '}' \
+    'struct shmtune_device device = SHMTUNE_DEVICE_INIT;' >"$folder/within.cc"
+# shellcheck disable=SC2086
+"$cxx" -std=c++11 $warnings -fsyntax-only -I"$source/src" \
+    "$folder/within.cc" >"$folder/log" 2>&1
+report $? "within extern C, as headers of C often are"
 
 if [ ! -f "$build/.libs/libshmtune.so" ]; then
-    echo "ok 4 - called from C++ # SKIP no shared library was built"
-    echo 1..4
+    echo "ok 5 - called from C++ # SKIP no shared library was built"
+    echo 1..5
     exit 0
 fi
 # shellcheck disable=SC2046,SC2086
@@ -62,4 +69,4 @@ fi
     >"$folder/log" 2>&1 &&
     "$folder/calls" >"$folder/log" 2>&1
 report $? "called from C++"
-echo 1..4
+echo 1..5
