@@ -280,8 +280,11 @@ enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
                                         "shmtune_prepare: out is NULL");
     if ((flags & ~(unsigned)(SHMTUNE_ALLOW_COMPILE | SHMTUNE_NO_CACHE)) != 0)
         return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                        "shmtune_prepare: unknown flags 0x%x",
-                                        flags);
+                                        "shmtune_prepare: the flags are 0x%x, "
+                                        "known are SHMTUNE_ALLOW_COMPILE, 0x%x,"
+                                        " and SHMTUNE_NO_CACHE, 0x%x", flags,
+                                        SHMTUNE_ALLOW_COMPILE,
+                                        SHMTUNE_NO_CACHE);
     status = begin(&loading);
     if (status == SHMTUNE_OK)
         status =
@@ -349,16 +352,17 @@ enum shmtune_status shmtune_resize(const struct shmtune_function *function,
         return shmt_runtime_message_copy(message, status, &err);
     if (function == NULL || out == NULL)
         return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                        "shmtune_resize: a NULL");
+                                        "shmtune_resize: %s is NULL",
+                                        out == NULL ? "out" : "function");
     if (choice->kernel != function->kernel)
         return shmt_runtime_message_set(message, SHMTUNE_NOT_FOUND,
                                         "a function of kernel %s has no "
-                                        "binary of %s%s",
+                                        "binary of %s%s; prepare it",
                                         function->kernel->spec->name,
                                         choice->kernel->spec->name,
                                         choice->kernel->library ==
                                         function->kernel->library
-                                    ? "" : " of another handle; prepare it");
+                                            ? "" : " of another handle");
     status = begin(&loading);
     if (status == SHMTUNE_OK)
         status = check_context(function->binary, &err);
@@ -551,7 +555,9 @@ static enum shmtune_status launch_all(const struct shmtune_function *function,
 
     if (function == NULL || (arguments == NULL && function->slot_count > 0))
         return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                        "shmtune_launch: a NULL");
+                                        "shmtune_launch: %s is NULL",
+                                        function == NULL ? "function"
+                                                         : "arguments");
     status = check_filled(function, message);
     if (status == SHMTUNE_OK)
         status = collect(function, arguments, pointers, message);
@@ -613,7 +619,9 @@ enum shmtune_status shmtune_fill(const struct shmtune_function *function,
 
     if (function == NULL || data == NULL)
         return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                        "shmtune_fill: a NULL");
+                                        "shmtune_fill: %s is NULL",
+                                        function == NULL ? "function"
+                                                         : "data");
     if (k >= function->slot_count)
         return shmt_runtime_message_set(message, SHMTUNE_NOT_FOUND,
                                         "shmtune_fill: kernel %s has %zu "

@@ -283,7 +283,8 @@ static void what_is_refused(void)
     CHECK_INT(shmtune_prepare(&choice, 0, NULL, &message),
               SHMTUNE_INVALID_ARGUMENT);
     CHECK_INT(try(4), SHMTUNE_INVALID_ARGUMENT);
-    CHECK_HAS(message.text, "0x4");
+    CHECK_HAS(message.text, "the flags are 0x4, known are "
+                            "SHMTUNE_ALLOW_COMPILE, 0x1, and");
     choice.compute_minor = 7;
     CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_INVALID_ARGUMENT);
     CHECK_HAS(message.text, "9.7");
@@ -382,8 +383,10 @@ static void launches(void)
     CHECK_INT(out[0], -1);
     CHECK_INT(shmtune_launch(function, NULL, NULL, &message),
               SHMTUNE_INVALID_ARGUMENT);
+    CHECK_HAS(message.text, "arguments is NULL");
     CHECK_INT(shmtune_launch(NULL, arguments, NULL, &message),
               SHMTUNE_INVALID_ARGUMENT);
+    CHECK_HAS(message.text, "function is NULL");
     shmtune_release(function);
 }
 

@@ -267,6 +267,7 @@ static void wrong_fills_are_refused(void)
                            &message), SHMTUNE_INVALID_ARGUMENT);
     CHECK_INT(shmtune_fill(function, WEIGHTS, NULL, sizeof weights, NULL,
                            &message), SHMTUNE_INVALID_ARGUMENT);
+    CHECK_HAS(message.text, "data is NULL");
     CHECK_INT(shmtune_fill(function, 6, weights, sizeof weights, NULL,
                            &message), SHMTUNE_NOT_FOUND);
     CHECK_HAS(message.text, "has 6 arguments, none is 6");
