@@ -82,16 +82,30 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
     va_end(arguments);
 }
 
+void shmt_text_add_source_name(struct shmt_text *text, const char *path)
+{
+    if (path[0] == '-')
+        shmt_text_add(text, "./");
+    for (; *path != '\0'; path++)
+        shmt_text_add_bytes(
+            text, *path == '"' || (unsigned char)*path < ' ' ? "_" : path, 1);
+}
+
 void shmt_text_add_line_mark(struct shmt_text *text, size_t line,
                              const char *path)
 {
+    struct shmt_text name = {0};
+
+    shmt_text_add_source_name(&name, path);
     shmt_text_addf(text, "#line %zu \"", line);
-    for (; *path != '\0'; path++) {
-        if (*path == '"' || *path == '\\')
+    for (const char *at = shmt_text_string(&name); *at != '\0'; at++) {
+        if (*at == '\\')
             shmt_text_add(text, "\\");
-        shmt_text_add_bytes(text, path, 1);
+        shmt_text_add_bytes(text, at, 1);
     }
     shmt_text_add(text, "\"\n");
+    text->failed = text->failed || name.failed;
+    shmt_text_free(&name);
 }
 
 void shmt_text_add_visible(struct shmt_text *text, const char *string)

@@ -30,6 +30,10 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
 void shmt_text_add_visible(struct shmt_text *text, const char *string);
 /* The word as a shell takes it: in quotes where it needs them. */
 void shmt_text_add_word(struct shmt_text *text, const char *word);
+/* The path of a source as compilers take it: with "./" where it begins like an
+ * option, and with '_' for quotes and control characters, which end a line, or
+ * are put as they are between the quotes of PTX. */
+void shmt_text_add_source_name(struct shmt_text *text, const char *path);
 /* A line of C after which a compiler's messages name `path`, and count lines
  * from `line`: #line 1 "path". */
 void shmt_text_add_line_mark(struct shmt_text *text, size_t line,

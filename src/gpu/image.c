@@ -229,6 +229,21 @@ static enum shmtune_status new_image(struct recipe *plan,
     return SHMTUNE_OK;
 }
 
+/* In the image's arena; NULL: there is none, or no memory. */
+static const char *source_name(const struct shmt_kernel_code *code,
+                               struct shmt_arena *arena)
+{
+    struct shmt_text text = {0};
+    const char *name = NULL;
+
+    if (code->file_count > 0)
+        shmt_text_add_source_name(&text, code->files[0].path);
+    if (text.length > 0 && !text.failed)
+        name = shmt_arena_copy(arena, text.data, text.length);
+    shmt_text_free(&text);
+    return name;
+}
+
 /* A new image with its key, names and which launch uses which; and the options
  * to compile it with, `include` among them when not NULL. */
 static enum shmtune_status
@@ -240,7 +255,6 @@ make_recipe(const struct shmt_image_request *request, const char *include,
         shmt_kernel_code_of(request->evaluated);
     struct recipe plan = {
         .kernel = kernel, .code = code,
-        .name = code->file_count == 0 ? NULL : code->files[0].path,
         .nvrtc_version = request->nvrtc_version,
         .recompile = request->recompile, .keep_ptx = request->keep_ptx,
         .by_nvcc = kernel->nvcc, .nvcc = request->nvcc,
@@ -251,7 +265,11 @@ make_recipe(const struct shmt_image_request *request, const char *include,
 
     if (status != SHMTUNE_OK)
         return status;
-    status = name_entries(request, plan.image, err);
+    plan.name = source_name(code, plan.image->arena);
+    if (plan.name == NULL && code->file_count > 0)
+        status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK)
+        status = name_entries(request, plan.image, err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_source_text(request->evaluated, plan.image->arena,
                                          &plan.source, err);

@@ -87,6 +87,31 @@ check "those of its family" all "exits 0" "out_has '\"sm_100f\"'"
 inspects family --arch sm_90
 check "of which sm_90 has none" all "exits 9" "out_has 'on generic sm_90$'"
 
+# -- names -------------------------------------------------------------------
+
+spec named <<END
+extern "C" __global__ void named(float *o, int n)
+{
+    o[blockIdx.x * BLOCK + threadIdx.x] = n;
+}
+END
+sed 's/^source: .*/source: [first.cu, named.cu]/' "$folder/own/named.yaml" \
+    >"$folder/own/two.yaml"
+echo '/* nothing */' >"$folder/own/first.cu"
+line='new
+line'
+for odd in 'a"b' -d "$line" 'b\s'; do
+    cp -R "$folder/own" "$folder/$odd"
+    for name in named two; do
+        (cd "$folder" && "$build/shmtune" check -- "$odd/$name.yaml") \
+            >"$folder/out" 2>"$folder/err"
+        status=$?
+        check "a source in a folder of an odd name is compiled: $name, $(
+            printf %s "$odd" | tr '\n' ' ')" all "exits 0" err_empty
+    done
+    rm -rf "${folder:?}/$odd"
+done
+
 # -- options -----------------------------------------------------------------
 
 greedy() {
