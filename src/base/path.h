@@ -35,6 +35,11 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
  * owner alone; a pipe that nobody reads does not block.  -1: see errno. */
 int shmt_path_open_end(const char *path);
 
+/* Writes all of it, whichever signals interrupt.  What ends a program that
+ * writes, where nobody reads or beyond RLIMIT_FSIZE (SIGPIPE, SIGXFSZ), is a
+ * failure of the call alone.  False: see errno. */
+bool shmt_path_put(int fd, const void *data, size_t size);
+
 /* Temporary file beside it, fsync, rename.  Nothing is left on failure, and
  * the old file stays.  The temporary files of killed processes are removed.
  * Keeps the permissions of what it replaces; a symbolic link is replaced, not

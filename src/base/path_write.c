@@ -11,12 +11,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TEMPORARIES = 1000 };
@@ -48,6 +51,32 @@ static bool write_all(int fd, const char *data, size_t size)
         }
     }
     return true;
+}
+
+/* A signal that waited before is not ours to take. */
+bool shmt_path_put(int fd, const void *data, size_t size)
+{
+    static const int deadly[] = {SIGPIPE, SIGXFSZ};
+    const struct timespec at_once = {0};
+    sigset_t ours, before, waiting;
+    bool done;
+    int code;
+
+    sigemptyset(&ours);
+    sigemptyset(&waiting);
+    sigpending(&waiting);
+    for (size_t k = 0; k < sizeof deadly / sizeof deadly[0]; k++)
+        if (!sigismember(&waiting, deadly[k]))
+            sigaddset(&ours, deadly[k]);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    done = write_all(fd, data, size);
+    code = errno;
+    while (!done && (sigtimedwait(&ours, NULL, &at_once) > 0 ||
+                     errno == EINTR))
+        continue;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return done;
 }
 
 bool shmt_path_sync(int fd)
@@ -246,16 +275,19 @@ static void keep_permissions(const struct temporary *temporary)
         (void)!fchmod(temporary->fd, about.st_mode & 0777);
 }
 
-/* Writes the file and gives it its name.  With `private_file` it is not
- * synchronised to the disk.  *gone: somebody has removed it meanwhile. */
+/* Writes the file and gives it its name.  With `private_file`, which no user
+ * has asked for, it is not synchronised to the disk, and a limit of the process
+ * does not end that.  *gone: somebody has removed it meanwhile. */
 static enum shmtune_status fill(struct temporary *temporary, const void *data,
                                 size_t size, bool private_file, bool *gone,
                                 struct shmt_error *err)
 {
     const char *path = temporary->path;
     enum shmtune_status status = SHMTUNE_OK;
-    const bool written = write_all(temporary->fd, data, size) &&
-                         (private_file || shmt_path_sync(temporary->fd));
+    const bool written =
+        private_file ? shmt_path_put(temporary->fd, data, size)
+                     : write_all(temporary->fd, data, size) &&
+                           shmt_path_sync(temporary->fd);
 
     if (!written)
         status = shmt_error_system(err, path, "cannot be written");

@@ -47,8 +47,9 @@ static struct shmt_runtime_watch *all;
 
 /* -- the log -------------------------------------------------------------- */
 
-/* One write each, so that lines of threads and processes do not mix.  Nothing
- * is open between two lines: an application may close what it does not know. */
+/* One write each, so that lines of threads and processes do not mix; where it
+ * fails there is nobody to say it to.  Nothing is open between two lines: an
+ * application may close what it does not know. */
 static void write_line(const struct shmt_runtime_watch *watch,
                        const struct shmt_text *line)
 {
@@ -57,9 +58,7 @@ static void write_line(const struct shmt_runtime_watch *watch,
 
     if (fd < 0)
         return;
-    if (write(fd, line->data, line->length) < 0) {
-        /* Nobody is left to say it to. */
-    }
+    shmt_path_put(fd, line->data, line->length);
     if (is_file)
         close(fd);
 }

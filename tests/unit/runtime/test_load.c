@@ -4,6 +4,7 @@
 #include "shmtune.h"
 
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -140,6 +141,24 @@ static void damage(const char *path, long at, bool cut)
     fseek(file, at, SEEK_SET);
     fputc(byte ^ 1, file);
     fclose(file);
+}
+
+/* A cache that cannot be written is no failure, and does not end the
+ * program. */
+static void no_file_may_be_written(void)
+{
+    struct rlimit before, none;
+
+    fixture_remove("cache");
+    CHECK_INT(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &none), 0);
+    CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &before), 0);
+    CHECK(cached(".cubin") == NULL);
+    CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    CHECK(cached(".cubin") != NULL);
 }
 
 static void damaged_binaries_are_made_again(void)
@@ -558,6 +577,7 @@ int main(void)
     counter = (int *)on_device(sizeof *counter);
     CHECK_RUN(binaries_are_cached);
     CHECK_RUN(there_is_no_cache_with_the_rights_of_another);
+    CHECK_RUN(no_file_may_be_written);
     CHECK_RUN(damaged_binaries_are_made_again);
     CHECK_RUN(caches_of_others_are_not_used);
     CHECK_RUN(binaries_are_shipped);

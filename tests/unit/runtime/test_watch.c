@@ -7,6 +7,7 @@
 #include "shmtune.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -288,6 +289,28 @@ static void the_rights_of_another_user(void)
     CHECK(access(wanted_path, F_OK) != 0);
 }
 
+/* What is said to nobody does not end the program. */
+static void nobody_reads_it(void)
+{
+    int ends[2], state = 0;
+    pid_t child;
+
+    ask("stderr", NULL);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        signal(SIGPIPE, SIG_DFL);
+        if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0)
+            _exit(2);
+        close(ends[0]);
+        close(ends[1]);
+        pick(open_all(), 1000, 1000);
+        _exit(0);
+    }
+    CHECK(child > 0 && waitpid(child, &state, 0) == child);
+    CHECK_INT(state, 0);
+}
+
 int main(void)
 {
     static const struct fixture_tuned tuned[] = {
@@ -307,6 +330,7 @@ int main(void)
     CHECK_RUN(a_child_does_not_count_again);
     CHECK_RUN(more_than_is_remembered);
     CHECK_RUN(a_file_of_something_else_stays);
+    CHECK_RUN(nobody_reads_it);
     CHECK_RUN(the_rights_of_another_user);
     ask(NULL, NULL);
     fixture_end();
