@@ -205,7 +205,7 @@ else
         "grep -q 'its source is .*/capture.cu' err"
     "$nvcc" -O2 -arch=native -cudart shared -o program "$here/capture.cu" \
         >log 2>&1
-    LD_LIBRARY_PATH=$(dirname "$FAKE_NVRTC_REAL"):$(dirname "$nvcc")/../lib64
+    LD_LIBRARY_PATH=$(dirname "$FAKE_NVRTC_REAL"):$(dirname "$nvcc")/../lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export LD_LIBRARY_PATH
     "$build/shmtune" capture -k add_scaled -o shared -- ./program >out 2>err
     report "runtime linked shared: the same" all "cmp -s alone out" \
