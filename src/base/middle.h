@@ -6,7 +6,8 @@
  *
  * Where a measurement takes the one and the other of two values in turns, the
  * median is the one of which there is one more; this lies between them.  Up to
- * a quarter of the values may be anything.
+ * a quarter of the values may be anything.  Of three that is none, so of three
+ * or fewer it is their median.
  */
 #ifndef SHMT_BASE_MIDDLE_H
 #define SHMT_BASE_MIDDLE_H

@@ -79,7 +79,7 @@ static void the_time_is_the_middle_of_the_samples(void)
     CHECK(result.time_us == 5);
     result.sample_count = 3;
     shmt_result_summarise(&result);
-    CHECK(result.time_us == 3.5);
+    CHECK(result.time_us == 4);
     result.sample_count = 4;
     shmt_result_summarise(&result);
     CHECK(result.time_us == 3);
