@@ -68,7 +68,7 @@ void shmt_learn_table_free(struct shmt_learn_table *table);
 void shmt_learn_keep(struct shmt_learn_cell *cell, const float *samples_us,
                      size_t count);
 
-/* The median of a cell in microseconds; INFINITY where it failed, NAN where
+/* The middle of a cell in microseconds; INFINITY where it failed, NAN where
  * nobody measured. */
 double shmt_learn_time(const struct shmt_learn_cell *cell);
 

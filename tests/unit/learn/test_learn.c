@@ -529,6 +529,24 @@ static void the_best_is_not_judged_by_what_chose_it(void)
     CHECK(fabs(slower - 1 / 1.05) < 0.003);
 }
 
+/* As samples of a short kernel do; the medians are 10 and 11. */
+static void of_two_times_in_turns_the_middle_is_judged(void)
+{
+    static const float in_turns[] = {10, 11, 10, 11, 10, 11, 10};
+    struct shmt_learn_cell cells[2] = {{.failed = false}};
+    const struct shmt_learn_size size = {.cells = cells};
+    struct shmt_learn_judged judged;
+
+    for (int pass = 0; pass < 2; pass++) {
+        shmt_learn_keep(&cells[0], in_turns + 1, 5);
+        shmt_learn_keep(&cells[1], in_turns, 5);
+    }
+    CHECK(shmt_learn_time(&cells[0]) == 10.5);
+    CHECK(shmt_learn_time(&cells[1]) == 10.5);
+    judged = shmt_learn_judge(&size, 2, 0);
+    CHECK(judged.best_us == 10.5 && judged.chosen_us == 10.5);
+}
+
 /* What was not measured in the later passes is not the best, what failed or was
  * not measured is told. */
 static void what_is_judged_was_measured_in_all_passes(void)
@@ -628,6 +646,7 @@ int main(void)
     CHECK_RUN(the_best_is_not_judged_by_what_chose_it);
     CHECK_RUN(what_is_disturbed_is_judged_by_what_was_before);
     CHECK_RUN(what_takes_long_is_measured_rarely);
+    CHECK_RUN(of_two_times_in_turns_the_middle_is_judged);
     CHECK_RUN(what_is_judged_was_measured_in_all_passes);
     shmt_kernel_free(kernel);
     shmt_arena_free(arena);
