@@ -334,14 +334,22 @@ static enum shmtune_status take_int(const struct shmt_yaml *top,
     return status;
 }
 
-/* As take_int. */
+/* The same for a real one, 0 or more. */
 static enum shmtune_status take_real(const struct shmt_yaml *top,
                                      const char *key, double *out,
                                      struct shmt_error *err)
 {
     const struct shmt_yaml *const node = shmt_yaml_get(top, key);
+    double number = *out;
+    enum shmtune_status status = SHMTUNE_OK;
 
-    return node == NULL ? SHMTUNE_OK : shmt_yaml_real(node, out, err);
+    if (node != NULL)
+        status = shmt_yaml_real(node, &number, err);
+    if (status == SHMTUNE_OK && number < 0)
+        status = shmt_yaml_expected(node, err, "a number, 0 or more");
+    if (status == SHMTUNE_OK)
+        *out = number;
+    return status;
 }
 
 static enum shmtune_status read_hello(const struct shmt_yaml *top,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Workers that do everything they should not, and the verdicts. */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "target/wire.h"
 #include "tests/support/check.h"
 #include "tests/support/tune_fixture.h"
 
@@ -366,6 +368,31 @@ static void one_binary_for_many(void)
     shmt_kernel_free(toy);
 }
 
+/* As all times of a result: none is less than nothing. */
+static void what_was_compiled_took_some_time(void)
+{
+    static const char *const wrong[] = {"-1", "-1e300", ".nan", ".inf", "1e999",
+                                        "word"};
+    struct shmt_wire_reply reply;
+    struct shmt_text text = {0};
+    struct shmt_error err = {0};
+    char line[80];
+
+    CHECK_INT(shmt_wire_read_reply("{tag: 3, verdict: ok, once_ms: 412.5}",
+                                   &reply, &err), SHMTUNE_OK);
+    CHECK(fabs(reply.result.once_ms - 412.5) < 1e-9);
+    shmt_wire_write_reply(&reply, &text);
+    CHECK_HAS(shmt_text_string(&text), "once_ms: 412.5");
+    shmt_text_free(&text);
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        snprintf(line, sizeof line, "{tag: 3, verdict: ok, once_ms: %s}",
+                 wrong[k]);
+        CHECK_INT(shmt_wire_read_reply(line, &reply, &err),
+                  SHMTUNE_INVALID_FILE);
+        CHECK_HAS(err.text, "number");
+    }
+}
+
 int main(void)
 {
     faults = fixture_kernel("faults");
@@ -377,6 +404,7 @@ int main(void)
     CHECK_RUN(hanging_first_after_a_resume);
     CHECK_RUN(workers_that_never_start);
     CHECK_RUN(workers_that_answer_wrongly);
+    CHECK_RUN(what_was_compiled_took_some_time);
     CHECK_RUN(no_reference);
     CHECK_RUN(killed_by_others);
     CHECK_RUN(one_binary_for_many);
