@@ -72,16 +72,19 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
     char key[SHMT_DIGEST_TEXT];
     enum shmtune_status status = shmt_image_key(&request, key, err);
     struct shmt_bench_loaded *place, fresh = {0};
-    const double begun_s = shmt_clock_s();
 
     if (status != SHMTUNE_OK)
         return status;
     place = find(bench, key);
     if (place == NULL) {
+        const double begun_s = shmt_clock_s();
+
         status = shmt_image_get(&request, bench->options.nvrtc,
                                 bench->options.images, &fresh.image, err);
         if (status != SHMTUNE_OK)
             return status;
+        if (!fresh.image->found)
+            bench->once_s += shmt_clock_s() - begun_s;
         status = shmt_module_load(bench->options.driver, fresh.image,
                                   &fresh.module, err);
         if (status != SHMTUNE_OK) {
@@ -91,8 +94,6 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
             /* There is no other binary to try. */
             return shmt_error_set_status(err, SHMTUNE_CUDA);
         }
-        if (!fresh.image->found)
-            bench->once_s += shmt_clock_s() - begun_s;
         memcpy(fresh.key, key, sizeof key);
         place = make_room(bench);
         *place = fresh;

@@ -17,6 +17,7 @@
  *                                 (default: each) returns CODE
  *              FAKE_CUDA_LAUNCHES a file that gets the name of each kernel
  *                                 launched
+ *              FAKE_CUDA_LOAD_MS  how long loading a module takes
  *              FAKE_CUDA_PTX      a cubin, which is what PTX is assembled to
  *              FAKE_CUDA_SHAPES   a file that gets the name, blocks and
  *                                 threads of each; those that go into a graph

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/fake/cuda.h"
 
@@ -52,6 +53,7 @@ CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
     struct fake_module *module;
 
     FAKE_ENTER("ModuleLoadData");
+    usleep((useconds_t)(1000 * fake_number("FAKE_CUDA_LOAD_MS", 0)));
     if (memcmp(image, "\177ELF", 4) != 0 && getenv("FAKE_CUDA_PTX") != NULL)
         return fake_ModuleLoad(out, getenv("FAKE_CUDA_PTX"));
     if (memcmp(image, "\177ELF", 4) != 0)
