@@ -22,3 +22,12 @@ double shmt_middle(const double *values, size_t count)
     qsort(averages, n, sizeof *averages, shmt_array_compare_doubles);
     return (averages[(n - 1) / 2] + averages[n / 2]) / 2;
 }
+
+double shmt_middle_of_floats(const float *values, size_t count)
+{
+    double wide[SHMT_MIDDLE_MOST];
+
+    for (size_t k = 0; k < count; k++)
+        wide[k] = (double)values[k];
+    return shmt_middle(wide, count);
+}

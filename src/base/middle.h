@@ -18,5 +18,7 @@ enum { SHMT_MIDDLE_MOST = 64 };
 
 /* Of `count` values, 1 to SHMT_MIDDLE_MOST, none of them NAN. */
 double shmt_middle(const double *values, size_t count);
+/* The same of samples as they are kept. */
+double shmt_middle_of_floats(const float *values, size_t count);
 
 #endif

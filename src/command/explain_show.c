@@ -344,8 +344,7 @@ static void add_counted(struct sheet *sheet)
 static void add_head(const struct shmt_explain_view *all,
                      struct shmt_text *text)
 {
-    shmt_text_addf(text, "%s, ", all->kernel->name);
-    shmt_kernel_describe_problem(all->kernel, all->problem, text);
+    shmt_kernel_name_problem(all->kernel, all->problem, text);
     shmt_text_add(text, ", on ");
     shmt_text_add_visible(text, all->target->name);
     shmt_text_add(text, "; times are ");

@@ -420,10 +420,10 @@ static void describe_slot(struct shmt_command_slot *slot,
                  display->problems);
     if (slot->work->slot_count < 2)
         return;
-    shmt_kernel_describe_problem(kernel, task->kernel->problems[task->number],
-                                 &text);
-    snprintf(slot->what, sizeof slot->what, "%s%s%.200s: ", kernel->name,
-             kernel->dimension_count > 0 ? ", " : "",
+    shmt_kernel_name_problem(kernel, task->kernel->problems[task->number],
+                             &text);
+    snprintf(slot->what, sizeof slot->what, "%.*s: ",
+             (int)sizeof slot->what - (int)sizeof ": ",
              shmt_text_string(&text));
     shmt_text_free(&text);
 }
@@ -550,23 +550,21 @@ static void name_problems(const struct shmt_command_work *work,
                           const size_t *numbers, size_t count,
                           struct shmt_error *err)
 {
-    struct shmt_text size = {0};
+    struct shmt_text name = {0};
     size_t all = 0;
 
     for (size_t k = 0; k < work->kernel_count; k++)
         all += work->kernels[k].count;
     if (count == 0 || count == all)
         return;
-    shmt_kernel_describe_problem(kernel->kernel,
-                                 kernel->problems[numbers[0]], &size);
+    shmt_kernel_name_problem(kernel->kernel, kernel->problems[numbers[0]],
+                             &name);
     if (count == 1)
-        shmt_error_prefix(err, "%s%s%s", kernel->kernel->name,
-                          size.length > 0 ? ", " : "",
-                          shmt_text_string(&size));
+        shmt_error_prefix(err, "%s", shmt_text_string(&name));
     else
         shmt_error_prefix(err, "%s: %zu problems were not tuned",
                           kernel->kernel->name, count);
-    shmt_text_free(&size);
+    shmt_text_free(&name);
 }
 
 static bool refuse_problems(void *context,

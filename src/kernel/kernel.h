@@ -581,6 +581,10 @@ void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
 void shmt_kernel_describe_problem(const struct shmt_kernel *kernel,
                                   const int64_t *problem,
                                   struct shmt_text *text);
+/* The same behind the kernel's name, "transpose, rows=4096 cols=4096"; the name
+ * alone where it has no dimensions. */
+void shmt_kernel_name_problem(const struct shmt_kernel *kernel,
+                              const int64_t *problem, struct shmt_text *text);
 
 /* Reads the flow mapping "{BLOCK_X: 32, MEMORY: static}": every parameter
  * exactly once, each with a value of its list. */

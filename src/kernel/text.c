@@ -146,6 +146,14 @@ void shmt_kernel_describe_problem(const struct shmt_kernel *kernel,
                        kernel->dimensions[d].name, problem[d]);
 }
 
+void shmt_kernel_name_problem(const struct shmt_kernel *kernel,
+                              const int64_t *problem, struct shmt_text *text)
+{
+    shmt_text_addf(text, "%s%s", kernel->name,
+                   kernel->dimension_count > 0 ? ", " : "");
+    shmt_kernel_describe_problem(kernel, problem, text);
+}
+
 void shmt_kernel_config_write(const struct shmt_kernel *kernel,
                               const shmt_config *config,
                               struct shmt_text *text)

@@ -80,15 +80,6 @@ void shmt_learn_table_free(struct shmt_learn_table *table)
 _Static_assert((int)SHMT_LEARN_SAMPLES <= (int)SHMT_MIDDLE_MOST,
                "all samples have a middle");
 
-static double middle_of(const float *samples_us, size_t count)
-{
-    double values[SHMT_LEARN_SAMPLES];
-
-    for (size_t k = 0; k < count; k++)
-        values[k] = (double)samples_us[k];
-    return count == 0 ? 0 : shmt_middle(values, count);
-}
-
 void shmt_learn_keep(struct shmt_learn_cell *cell, const float *samples_us,
                      size_t count)
 {
@@ -97,7 +88,8 @@ void shmt_learn_keep(struct shmt_learn_cell *cell, const float *samples_us,
     for (size_t s = 0; s < count && cell->count < SHMT_LEARN_SAMPLES; s++)
         cell->samples_us[cell->count++] = samples_us[s];
     cell->ends[cell->passes++] = cell->count;
-    cell->time_us = middle_of(cell->samples_us, cell->count);
+    if (cell->count > 0)
+        cell->time_us = shmt_middle_of_floats(cell->samples_us, cell->count);
 }
 
 /* Of the passes from `first` to before `end`. */
@@ -108,7 +100,8 @@ static double time_of(const struct shmt_learn_cell *cell, unsigned first,
     const size_t n = end == 0 ? 0 : cell->ends[end - 1] - from;
 
     return cell->failed ? INFINITY
-           : n == 0     ? NAN : middle_of(cell->samples_us + from, n);
+           : n == 0     ? NAN
+                        : shmt_middle_of_floats(cell->samples_us + from, n);
 }
 
 double shmt_learn_time(const struct shmt_learn_cell *cell)

@@ -206,16 +206,13 @@ _Static_assert((int)SHMT_RESULT_SAMPLES <= (int)SHMT_MIDDLE_MOST,
 
 void shmt_result_summarise(struct shmt_result *result)
 {
-    double samples[SHMT_RESULT_SAMPLES];
     const int count = result->sample_count;
 
     if (count <= 0 || count > SHMT_RESULT_SAMPLES) {
         result->time_us = -1;
         return;
     }
-    for (int k = 0; k < count; k++)
-        samples[k] = (double)result->samples_us[k];
-    result->time_us = shmt_middle(samples, (size_t)count);
+    result->time_us = shmt_middle_of_floats(result->samples_us, (size_t)count);
     if (result->scale > 0)
         result->time_us *= result->scale;
 }

@@ -277,8 +277,7 @@ static void explain(struct shmt_runtime_request *request)
     struct shmtune_choice choice;
     struct shmt_error err;
 
-    shmt_text_addf(text, "%s, ", request->kernel->spec->name);
-    shmt_kernel_describe_problem(request->kernel->spec, request->problem, text);
+    shmt_kernel_name_problem(request->kernel->spec, request->problem, text);
     shmt_text_addf(text, ", on \"%s\" (compute capability %d.%d)\n",
                    request->device->name, request->device->compute_major,
                    request->device->compute_minor);

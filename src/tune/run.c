@@ -347,8 +347,10 @@ static void fill_header(struct shmt_tune *tune)
     header->space_count = shmt_space_count(tune->outcome->space);
     shmt_kernel_describe_problem(kernel, tune->problem, &text);
     snprintf(tune->size, sizeof tune->size, "%s", shmt_text_string(&text));
-    snprintf(tune->what, sizeof tune->what, "%s%s%s", kernel->name,
-             kernel->dimension_count > 0 ? ", " : "", tune->size);
+    shmt_text_free(&text);
+    text = (struct shmt_text){0};
+    shmt_kernel_name_problem(kernel, tune->problem, &text);
+    snprintf(tune->what, sizeof tune->what, "%s", shmt_text_string(&text));
     shmt_text_free(&text);
 }
 

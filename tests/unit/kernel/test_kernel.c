@@ -300,6 +300,16 @@ static void sizes_are_read_and_written(void)
     shmt_text_clear(&text);
     shmt_kernel_describe_problem(kernel, problem, &text);
     CHECK_TEXT(shmt_text_string(&text), "rows=64 cols=7 filter=3");
+    shmt_text_clear(&text);
+    shmt_kernel_name_problem(kernel, problem, &text);
+    CHECK_HAS(shmt_text_string(&text), ", rows=64 cols=7 filter=3");
+    CHECK(strncmp(shmt_text_string(&text), kernel->name,
+                  strlen(kernel->name)) == 0);
+    shmt_text_clear(&text);
+    kernel->dimension_count = 0;
+    shmt_kernel_name_problem(kernel, problem, &text);
+    CHECK_TEXT(shmt_text_string(&text), kernel->name);
+    kernel->dimension_count = 3;
     CHECK_INT(shmt_yaml_parse(arena, "size", "{rows: 1}", 9, &mapping, &err),
               SHMTUNE_OK);
     CHECK_INT(shmt_kernel_problem_read(kernel, mapping, problem, &err),
