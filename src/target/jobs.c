@@ -84,5 +84,7 @@ bool shmt_target_job_is_before(const struct shmt_target_job *job,
 
     if (late != other_late)
         return late;
-    return late ? job->asked_s < other->asked_s : job->worth > other->worth;
+    if (!late && (job->worth > other->worth || job->worth < other->worth))
+        return job->worth > other->worth;
+    return job->asked_s < other->asked_s;
 }

@@ -47,8 +47,8 @@ void shmt_target_queue_withdraw(struct shmt_target_queue *queue,
 bool shmt_target_job_is_late(const struct shmt_target_job *job, double now_s);
 
 /* Whether of two jobs that wait for one worker or one GPU the first goes
- * first: that which is worth more, or which has waited so long that it is its
- * turn. */
+ * first: that which has waited so long that it is its turn, or which is worth
+ * more, or of two that are worth the same which was asked for first. */
 bool shmt_target_job_is_before(const struct shmt_target_job *job,
                                const struct shmt_target_job *other,
                                double now_s);

@@ -328,6 +328,47 @@ static void a_search_has_turns_beside_finals(void)
     shmt_live_pool_close(pool);
 }
 
+/* Beside a search, two that are in their finals have as many turns as each
+ * other; each asks for its next one when it has heard of the last. */
+static void finals_share_their_turns(void)
+{
+    struct shmt_target *search, *finals[2];
+    struct shmt_target_reply reply;
+    int served[2] = {0};
+    bool got = false;
+
+    CHECK_INT(shmt_live_pool_open(1, NULL, &pool, &err), SHMTUNE_OK);
+    setenv("FAKE_WORKER_BUSY_MS", "20", 1);
+    search = start(toy, "0");
+    finals[0] = start(toy, "0");
+    finals[1] = start(toy, "0");
+    await_ready(search);
+    await_ready(finals[0]);
+    await_ready(finals[1]);
+    ask(search, 0);
+    for (uint64_t tag = 2; tag < 20; tag++)
+        measure(search, tag, 1);
+    for (uint64_t k = 0; k < 2; k++) {
+        ask(finals[k], 0);
+        measure(finals[k], k, INFINITY);
+    }
+    for (int k = 0; k < 20; k++) {
+        CHECK_INT(search->operations->wait(search, 20, &got, &reply, &err),
+                  SHMTUNE_OK);
+        CHECK(got);
+        if (reply.target == search)
+            continue;
+        served[reply.tag]++;
+        measure(reply.target, reply.tag, INFINITY);
+    }
+    CHECK(served[0] + served[1] >= 9 && abs(served[0] - served[1]) <= 1);
+    unsetenv("FAKE_WORKER_BUSY_MS");
+    search->operations->close(search);
+    finals[0]->operations->close(finals[0]);
+    finals[1]->operations->close(finals[1]);
+    shmt_live_pool_close(pool);
+}
+
 /* Workers that say in the log when they are ready, and take so long for each
  * request. */
 static void start_two(const char *busy_ms, struct shmt_target **a,
@@ -529,6 +570,7 @@ int main(void)
     CHECK_RUN(the_others_go_on);
     CHECK_RUN(two_on_one_gpu);
     CHECK_RUN(a_search_has_turns_beside_finals);
+    CHECK_RUN(finals_share_their_turns);
     CHECK_RUN(a_cancelled_one_is_of_its_problem);
     CHECK_RUN(the_last_one_has_a_new_worker);
     CHECK_RUN(what_hangs_does_not_hold_others);
