@@ -43,6 +43,11 @@ static const double CONSTANT = 3;         /* and of the constant */
 static const double CLIP = 0.5, LEAST_CLIP = 0.2;
 static const double WORTH = 0.01;         /* least improvement that counts */
 
+/* Of the first COPYING candidates every COPIED-th is the best that a source
+ * has, whatever was learned: where few configurations are good, a difference
+ * that is learned from bad ones can lead away from them. */
+enum { COPYING = 12, COPIED = 3 };
+
 struct item {
     uint64_t index;
     float mean;          /* over the sources */
@@ -73,6 +78,7 @@ struct shmt_guide {
     uint64_t *neighbours;
     size_t room;
     uint64_t expanded;   /* the last best whose neighbours were added */
+    size_t asked;
 };
 
 void shmt_guide_free(struct shmt_guide *guide)
@@ -497,7 +503,7 @@ static void expand(struct shmt_guide *guide)
     }
 }
 
-/* Nothing is known of this device yet. */
+/* Nothing is known of this device yet: the best by what is promised. */
 static size_t most_promising(const struct shmt_guide *guide)
 {
     const struct shmt_search_view *const view = guide->view;
@@ -508,12 +514,30 @@ static size_t most_promising(const struct shmt_guide *guide)
     return SIZE_MAX;
 }
 
+/* The best that a source has and that is not tried here yet. */
+static bool copy(struct shmt_guide *guide, uint64_t *index)
+{
+    const struct shmt_search_view *const view = guide->view;
+    const uint64_t *best;
+    const size_t count = shmt_prior_best(guide->prior, &best);
+
+    for (size_t k = 0; k < count; k++)
+        if (!view->seen(view->session, best[k])) {
+            *index = best[k];
+            return true;
+        }
+    return false;
+}
+
 bool shmt_guide_ask(struct shmt_guide *guide, const uint64_t *pending,
                     size_t pending_count, uint64_t *index)
 {
     double targets[MOST], mean, least, deviation;
     size_t found;
 
+    if (++guide->asked <= COPYING && guide->asked % COPIED == 0 &&
+        copy(guide, index))
+        return true;
     if (guide->observations->valid == 0 && pending_count == 0) {
         found = most_promising(guide);
     } else {

@@ -21,8 +21,9 @@ shmt_guide_new(const struct shmt_search_view *view,
                const struct shmt_observations *observations);
 void shmt_guide_free(struct shmt_guide *guide);
 
-/* The candidate with the largest expected improvement; those in flight are
- * taken to cost what is predicted.  False: it has nothing to propose. */
+/* The candidate with the largest expected improvement, or of the first few
+ * every third the best that a source has; those in flight are taken to cost
+ * what is predicted.  False: it has nothing to propose. */
 bool shmt_guide_ask(struct shmt_guide *guide, const uint64_t *pending,
                     size_t pending_count, uint64_t *index);
 

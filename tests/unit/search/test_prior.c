@@ -179,6 +179,32 @@ static void a_misleading_prior_is_unlearnt(void)
     shmt_space_free(space);
 }
 
+/* Where the best of a source is bad, and what is like it, the next best of it
+ * are tried all the same. */
+static void the_best_of_a_source_are_tried(void)
+{
+    struct shmt_space *space = make_space(NULL);
+    const struct shmt_session_options options = {
+        .strategy = "model:guided=1000", .start = UINT64_MAX,
+        .budget = UINT64_MAX, .seed = 1,
+        .prior = make_prior(space, wrong, 1)};
+    struct shmt_session *session = NULL;
+    shmt_config config[PARAMETERS];
+    uint64_t index;
+    int found = 0;
+
+    CHECK_INT(shmt_session_open(&options, space, &session, &err), SHMTUNE_OK);
+    for (int k = 0; k < 12; k++) {
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
+        shmt_space_configuration(space, index, config);
+        found += cost_of(config, wrong) < 121;
+        shmt_session_tell(session, index, 1e4 / cost_of(config, wrong));
+    }
+    CHECK_INT(found, 5);
+    shmt_session_close(session);
+    shmt_space_free(space);
+}
+
 static void of_two_sources_the_better_one_is_followed(void)
 {
     struct shmt_space *space = make_space(NULL);
@@ -268,6 +294,7 @@ int main(void)
     CHECK_RUN(a_good_prior_helps);
     CHECK_RUN(a_few_winners_help);
     CHECK_RUN(a_misleading_prior_is_unlearnt);
+    CHECK_RUN(the_best_of_a_source_are_tried);
     CHECK_RUN(of_two_sources_the_better_one_is_followed);
     CHECK_RUN(a_source_of_another_space_helps);
     CHECK_RUN(every_configuration_comes_out_once);
