@@ -48,6 +48,11 @@ static const double WORTH = 0.01;         /* least improvement that counts */
  * that is learned from bad ones can lead away from them. */
 enum { COPYING = 12, COPIED = 3 };
 
+/* When IN_VAIN of its candidates in a row have bettered nothing, after the
+ * first COPYING, there is no more to learn from others. */
+enum { IN_VAIN = 4 };
+static const double BETTERED = 0.003;
+
 struct item {
     uint64_t index;
     float mean;          /* over the sources */
@@ -78,7 +83,10 @@ struct shmt_guide {
     uint64_t *neighbours;
     size_t room;
     uint64_t expanded;   /* the last best whose neighbours were added */
-    size_t asked;
+    uint64_t proposed[MOST];
+    size_t proposed_count;
+    size_t judged, failed;   /* of them: in all, and the last in a row */
+    double least;            /* of all costs that were told */
 };
 
 void shmt_guide_free(struct shmt_guide *guide)
@@ -251,6 +259,7 @@ shmt_guide_new(const struct shmt_search_view *view,
     guide->observations = observations;
     guide->width = observations->parameters;
     guide->expanded = UINT64_MAX;
+    guide->least = INFINITY;
     guide->prior = shmt_prior_new(view, observations);
     if (guide->prior == NULL) {
         free(guide);
@@ -298,15 +307,39 @@ static void hold(struct shmt_guide *guide, uint64_t index)
             covariance(guide, row, guide->rows + k * guide->width);
 }
 
-static void hold_all(struct shmt_guide *guide, const uint64_t *pending,
-                     size_t pending_count)
+/* Whether a candidate of the guide has bettered what was known. */
+static void judge_own(struct shmt_guide *guide, uint64_t index, double cost)
+{
+    const bool bettered = cost < guide->least - BETTERED;
+    size_t k = 0;
+
+    if (bettered)
+        guide->least = cost;
+    while (k < guide->proposed_count && guide->proposed[k] != index)
+        k++;
+    if (k == guide->proposed_count)
+        return;
+    guide->judged++;
+    guide->failed = bettered ? 0 : guide->failed + 1;
+}
+
+static void hold_told(struct shmt_guide *guide)
 {
     const struct shmt_observations *const o = guide->observations;
 
     guide->held = guide->told;
     while (o->valid > 0 && guide->told < o->count &&
-           guide->held < SHMT_GUIDE_OBSERVATIONS)
-        hold(guide, o->list[guide->told++].index);
+           guide->held < SHMT_GUIDE_OBSERVATIONS) {
+        const struct shmt_observation *const one = &o->list[guide->told++];
+
+        judge_own(guide, one->index, one->cost);
+        hold(guide, one->index);
+    }
+}
+
+static void hold_pending(struct shmt_guide *guide, const uint64_t *pending,
+                         size_t pending_count)
+{
     for (size_t k = 0; k < pending_count && guide->held < MOST; k++)
         hold(guide, pending[k]);
 }
@@ -529,20 +562,26 @@ static bool copy(struct shmt_guide *guide, uint64_t *index)
     return false;
 }
 
-bool shmt_guide_ask(struct shmt_guide *guide, const uint64_t *pending,
+static bool is_spent(const struct shmt_guide *guide)
+{
+    return guide->judged > COPYING && guide->failed >= IN_VAIN;
+}
+
+/* The next candidate, by what is held and is in flight. */
+static bool propose(struct shmt_guide *guide, const uint64_t *pending,
                     size_t pending_count, uint64_t *index)
 {
+    const size_t number = guide->proposed_count + 1;
     double targets[MOST], mean, least, deviation;
     size_t found;
 
-    if (++guide->asked <= COPYING && guide->asked % COPIED == 0 &&
-        copy(guide, index))
+    if (number <= COPYING && number % COPIED == 0 && copy(guide, index))
         return true;
     if (guide->observations->valid == 0 && pending_count == 0) {
         found = most_promising(guide);
     } else {
         expand(guide);
-        hold_all(guide, pending, pending_count);
+        hold_pending(guide, pending, pending_count);
         set_targets(guide, targets, &mean, &least);
         deviation = fit(guide, targets);
         add_pending(guide, targets, deviation);
@@ -552,4 +591,15 @@ bool shmt_guide_ask(struct shmt_guide *guide, const uint64_t *pending,
     if (found != SIZE_MAX)
         *index = guide->indices[found];
     return found != SIZE_MAX;
+}
+
+bool shmt_guide_ask(struct shmt_guide *guide, const uint64_t *pending,
+                    size_t pending_count, uint64_t *index)
+{
+    hold_told(guide);
+    if (is_spent(guide) || guide->proposed_count == MOST ||
+        !propose(guide, pending, pending_count, index))
+        return false;
+    guide->proposed[guide->proposed_count++] = *index;
+    return true;
 }

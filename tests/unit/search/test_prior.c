@@ -205,6 +205,34 @@ static void the_best_of_a_source_are_tried(void)
     shmt_space_free(space);
 }
 
+/* When none of it has bettered anything for a while, the rest of the space is
+ * looked at: nothing else leads so far away from what a source has. */
+static void what_misleads_is_left(void)
+{
+    struct shmt_space *space = make_space(NULL);
+    const struct shmt_session_options options = {
+        .strategy = "model:guided=1000", .start = UINT64_MAX,
+        .budget = UINT64_MAX, .seed = 1,
+        .prior = make_prior(space, wrong, 1)};
+    struct shmt_session *session = NULL;
+    shmt_config config[PARAMETERS];
+    uint64_t index;
+    double early = 0, late = 0;
+
+    CHECK_INT(shmt_session_open(&options, space, &session, &err), SHMTUNE_OK);
+    for (int k = 0; k < 40; k++) {
+        double *const most = k < 13 ? &early : &late;
+
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
+        shmt_space_configuration(space, index, config);
+        *most = fmax(*most, cost_of(config, wrong));
+        shmt_session_tell(session, index, k == 0 ? 100 : 150);
+    }
+    CHECK(early < 400 && late > 800);
+    shmt_session_close(session);
+    shmt_space_free(space);
+}
+
 static void of_two_sources_the_better_one_is_followed(void)
 {
     struct shmt_space *space = make_space(NULL);
@@ -295,6 +323,7 @@ int main(void)
     CHECK_RUN(a_few_winners_help);
     CHECK_RUN(a_misleading_prior_is_unlearnt);
     CHECK_RUN(the_best_of_a_source_are_tried);
+    CHECK_RUN(what_misleads_is_left);
     CHECK_RUN(of_two_sources_the_better_one_is_followed);
     CHECK_RUN(a_source_of_another_space_helps);
     CHECK_RUN(every_configuration_comes_out_once);
