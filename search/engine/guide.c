@@ -48,10 +48,11 @@ static const double WORTH = 0.01;         /* least improvement that counts */
  * that is learned from bad ones can lead away from them. */
 enum { COPYING = 12, COPIED = 3 };
 
-/* When IN_VAIN of its candidates in a row have bettered nothing, after the
- * first COPYING, there is no more to learn from others. */
+/* When IN_VAIN of its candidates in a row were no better than what was known,
+ * after the first COPYING, there is no more to learn from others.  Better is
+ * what is less by so much, of the logarithm. */
 enum { IN_VAIN = 4 };
-static const double BETTERED = 0.003;
+static const double BETTER = 0.003;
 
 struct item {
     uint64_t index;
@@ -85,7 +86,8 @@ struct shmt_guide {
     uint64_t expanded;   /* the last best whose neighbours were added */
     uint64_t proposed[MOST];
     size_t proposed_count;
-    size_t judged, failed;   /* of them: in all, and the last in a row */
+    size_t judged, in_vain;  /* of them: have a cost, and were no better, the
+                                last in a row */
     double least;            /* of all costs that were told */
 };
 
@@ -307,20 +309,20 @@ static void hold(struct shmt_guide *guide, uint64_t index)
             covariance(guide, row, guide->rows + k * guide->width);
 }
 
-/* Whether a candidate of the guide has bettered what was known. */
-static void judge_own(struct shmt_guide *guide, uint64_t index, double cost)
+/* Notes a cost, and of a candidate of the guide whether it was any better. */
+static void note(struct shmt_guide *guide, uint64_t index, double cost)
 {
-    const bool bettered = cost < guide->least - BETTERED;
+    const bool better = cost < guide->least - BETTER;
     size_t k = 0;
 
-    if (bettered)
+    if (better)
         guide->least = cost;
     while (k < guide->proposed_count && guide->proposed[k] != index)
         k++;
     if (k == guide->proposed_count)
         return;
     guide->judged++;
-    guide->failed = bettered ? 0 : guide->failed + 1;
+    guide->in_vain = better ? 0 : guide->in_vain + 1;
 }
 
 static void hold_told(struct shmt_guide *guide)
@@ -332,7 +334,7 @@ static void hold_told(struct shmt_guide *guide)
            guide->held < SHMT_GUIDE_OBSERVATIONS) {
         const struct shmt_observation *const one = &o->list[guide->told++];
 
-        judge_own(guide, one->index, one->cost);
+        note(guide, one->index, one->cost);
         hold(guide, one->index);
     }
 }
@@ -536,35 +538,33 @@ static void expand(struct shmt_guide *guide)
     }
 }
 
-/* Nothing is known of this device yet: the best by what is promised. */
-static size_t most_promising(const struct shmt_guide *guide)
+/* Position of the first that is not tried here yet. */
+static size_t first_new(const struct shmt_guide *guide,
+                        const uint64_t *indices, size_t count)
 {
     const struct shmt_search_view *const view = guide->view;
 
-    for (size_t k = 0; k < guide->count; k++)
-        if (!view->seen(view->session, guide->indices[k]))
+    for (size_t k = 0; k < count; k++)
+        if (!view->seen(view->session, indices[k]))
             return k;
     return SIZE_MAX;
 }
 
-/* The best that a source has and that is not tried here yet. */
-static bool copy(struct shmt_guide *guide, uint64_t *index)
+/* The best that a source has, of what is not tried here yet. */
+static bool copy(const struct shmt_guide *guide, uint64_t *index)
 {
-    const struct shmt_search_view *const view = guide->view;
     const uint64_t *best;
     const size_t count = shmt_prior_best(guide->prior, &best);
+    const size_t k = first_new(guide, best, count);
 
-    for (size_t k = 0; k < count; k++)
-        if (!view->seen(view->session, best[k])) {
-            *index = best[k];
-            return true;
-        }
-    return false;
+    if (k != SIZE_MAX)
+        *index = best[k];
+    return k != SIZE_MAX;
 }
 
 static bool is_spent(const struct shmt_guide *guide)
 {
-    return guide->judged > COPYING && guide->failed >= IN_VAIN;
+    return guide->judged > COPYING && guide->in_vain >= IN_VAIN;
 }
 
 /* The next candidate, by what is held and is in flight. */
@@ -578,7 +578,8 @@ static bool propose(struct shmt_guide *guide, const uint64_t *pending,
     if (number <= COPYING && number % COPIED == 0 && copy(guide, index))
         return true;
     if (guide->observations->valid == 0 && pending_count == 0) {
-        found = most_promising(guide);
+        /* Nothing is known of this device yet: what is promised most. */
+        found = first_new(guide, guide->indices, guide->count);
     } else {
         expand(guide);
         hold_pending(guide, pending, pending_count);

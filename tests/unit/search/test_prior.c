@@ -179,53 +179,63 @@ static void a_misleading_prior_is_unlearnt(void)
     shmt_space_free(space);
 }
 
-/* Where the best of a source is bad, and what is like it, the next best of it
- * are tried all the same. */
-static void the_best_of_a_source_are_tried(void)
+/* A search that follows other runs, which mislead, as long as it does. */
+static struct shmt_session *begin_misled(const struct shmt_space *space)
 {
-    struct shmt_space *space = make_space(NULL);
     const struct shmt_session_options options = {
         .strategy = "model:guided=1000", .start = UINT64_MAX,
         .budget = UINT64_MAX, .seed = 1,
         .prior = make_prior(space, wrong, 1)};
     struct shmt_session *session = NULL;
+
+    CHECK_INT(shmt_session_open(&options, space, &session, &err), SHMTUNE_OK);
+    return session;
+}
+
+/* The next candidate, and what it cost the other runs. */
+static double next_of(struct shmt_session *session,
+                      const struct shmt_space *space, uint64_t *index)
+{
     shmt_config config[PARAMETERS];
+
+    CHECK_INT(shmt_session_ask(session, index), SHMT_SEARCH_CANDIDATE);
+    shmt_space_configuration(space, *index, config);
+    return cost_of(config, wrong);
+}
+
+/* Where the best of a source is bad, and what is like it, the next best of it
+ * are tried all the same. */
+static void the_best_of_a_source_are_tried(void)
+{
+    struct shmt_space *space = make_space(NULL);
+    struct shmt_session *session = begin_misled(space);
     uint64_t index;
     int found = 0;
 
-    CHECK_INT(shmt_session_open(&options, space, &session, &err), SHMTUNE_OK);
     for (int k = 0; k < 12; k++) {
-        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
-        shmt_space_configuration(space, index, config);
-        found += cost_of(config, wrong) < 121;
-        shmt_session_tell(session, index, 1e4 / cost_of(config, wrong));
+        const double there = next_of(session, space, &index);
+
+        found += there < 121;
+        shmt_session_tell(session, index, 1e4 / there);
     }
     CHECK_INT(found, 5);
     shmt_session_close(session);
     shmt_space_free(space);
 }
 
-/* When none of it has bettered anything for a while, the rest of the space is
- * looked at: nothing else leads so far away from what a source has. */
+/* When none of it was any better for a while, the rest of the space is looked
+ * at: nothing else leads so far away from what a source has. */
 static void what_misleads_is_left(void)
 {
     struct shmt_space *space = make_space(NULL);
-    const struct shmt_session_options options = {
-        .strategy = "model:guided=1000", .start = UINT64_MAX,
-        .budget = UINT64_MAX, .seed = 1,
-        .prior = make_prior(space, wrong, 1)};
-    struct shmt_session *session = NULL;
-    shmt_config config[PARAMETERS];
+    struct shmt_session *session = begin_misled(space);
     uint64_t index;
     double early = 0, late = 0;
 
-    CHECK_INT(shmt_session_open(&options, space, &session, &err), SHMTUNE_OK);
     for (int k = 0; k < 40; k++) {
         double *const most = k < 13 ? &early : &late;
 
-        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
-        shmt_space_configuration(space, index, config);
-        *most = fmax(*most, cost_of(config, wrong));
+        *most = fmax(*most, next_of(session, space, &index));
         shmt_session_tell(session, index, k == 0 ? 100 : 150);
     }
     CHECK(early < 400 && late > 800);
