@@ -557,6 +557,7 @@ enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
  * dimension that is compiled in), or is of another handle; prepare it.
  * SHMTUNE_INVALID_ARGUMENT: a NULL, or the current context is not the one of
  * `function`.
+ * SHMTUNE_NO_DEVICE: no context is current.
  * SHMTUNE_NO_CONFIGURATION, SHMTUNE_CUDA, SHMTUNE_NO_MEMORY.
  */
 enum shmtune_status shmtune_resize(const struct shmtune_function *function,

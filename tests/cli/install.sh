@@ -80,9 +80,10 @@ choose() { # PROGRAM: what it says of an H100
 if command -v pkg-config >/dev/null 2>&1; then
     mkdir "$folder/make"
     cp "$source"/examples/choose/* "$folder/make/"
+    # No other package's file: libyaml's may be nowhere.
     # shellcheck disable=SC2030
-    (PKG_CONFIG_PATH=$lib/pkgconfig
-        export PKG_CONFIG_PATH
+    (PKG_CONFIG_LIBDIR=$lib/pkgconfig
+        export PKG_CONFIG_LIBDIR
         [ "$(pkg-config --modversion shmtune)" = "$(setting VERSION)" ] &&
             sed -i "s#^prefix=.*#prefix=$folder/moved#" \
                 "$lib/pkgconfig/shmtune.pc" &&
