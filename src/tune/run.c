@@ -723,8 +723,11 @@ double shmt_tune_left_out_s(const struct shmt_tune *tune)
 
 void shmt_tune_leave_out(struct shmt_tune *tune, double seconds)
 {
-    tune->left_out_s += fmax(fmin(seconds, tune->options->spare_s -
-                                               tune->left_out_s), 0);
+    const double spare_s = tune->options->spare_s - tune->left_out_s;
+
+    /* A run that began while the program was at it has had a part of that. */
+    tune->left_out_s +=
+        fmax(fmin(fmin(seconds, spare_s), shmt_tune_since(tune)), 0);
 }
 
 bool shmt_tune_is_in_finals(const struct shmt_tune *tune)

@@ -85,6 +85,29 @@ run ./asking.yaml --device 0 --budget 1s --total 1s --no-resume
 check "a total has it, and kills it" all 'exits 130' \
     'err_lacks "before that"' \
     'err_has "error: --total was spent before the default had a result"'
+# -- what is beside it ---------------------------------------------------------
+sed -e 's/^\(  SCRATCH: {values: \).*\(, scope\)/\1[1], default: 1\2/' \
+    -e 's/^\(  FAULT: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
+    -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \
+    "$source/tests/fake/fake_kernel.yaml" >beside.yaml
+sed -i 's/^name: fake_kernel/name: beside/' beside.yaml
+{
+    echo sleep 3
+    cat quick.sh
+} >oracle.sh
+cat >late.sh <<END
+#!/bin/sh
+case "\$*" in *"/beside.yaml"*--device*) sleep 1.5 ;; esac
+exec $build/shmtune "\$@"
+END
+chmod +x late.sh
+SHMTUNE_WORKER=$folder/late.sh FAKE_CUDA_MEMORY=80000000000 \
+    run ./asking.yaml ./beside.yaml --device 0 --strategy random \
+    --budget 2s --output late
+check "one that begins while it is asked has its own time alone" all \
+    'grep -q "at: [0-9]" late/beside/*.journal' \
+    '! grep -q "at: -" late/beside/*.journal'
+
 printf 'echo because of this >&2\nexit 5\n' >oracle.sh
 run ./asking.yaml --device 0 --strategy random --budget 1 --no-resume
 check "what it says when it fails" all 'exits 4' \
