@@ -85,6 +85,7 @@ run ./asking.yaml --device 0 --budget 1s --total 1s --no-resume
 check "a total has it, and kills it" all 'exits 130' \
     'err_lacks "before that"' \
     'err_has "error: --total was spent before the default had a result"'
+
 # -- what is beside it ---------------------------------------------------------
 sed -e 's/^\(  SCRATCH: {values: \).*\(, scope\)/\1[1], default: 1\2/' \
     -e 's/^\(  FAULT: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
@@ -98,7 +99,7 @@ sed -i 's/^name: fake_kernel/name: beside/' beside.yaml
 cat >late.sh <<END
 #!/bin/sh
 case "\$*" in *"/beside.yaml"*--device*) sleep 1.5 ;; esac
-exec $build/shmtune "\$@"
+exec "$build/shmtune" "\$@"
 END
 chmod +x late.sh
 SHMTUNE_WORKER=$folder/late.sh FAKE_CUDA_MEMORY=80000000000 \
