@@ -18,6 +18,9 @@ static const double finals_share = 0.35, restart_share = 0.4,
 /* The fastest are finalists, however far the first is ahead. */
 enum { LEAST_FINALISTS = 8 };
 
+/* Two at least are compared in a pass; with no time for that there is none. */
+enum { LEAST_IN_A_PASS = 2 };
+
 /* Where others wait for the device, no more are finalists than FEW, or than so
  * many seconds of the device are enough for, up to MANY: of a kernel of 15 us
  * a search cannot tell apart what is within 4 %, which can be twenty. */
@@ -196,11 +199,16 @@ void shmt_tune_plan_finals(const struct shmt_tune *tune,
 {
     const double each_s = fmax(measurement_s(tune), 1e-9);
     double left_s = shmt_tune_finals_end(tune) - shmt_tune_elapsed(tune);
+    const double least_s = LEAST_IN_A_PASS * each_s;
     const size_t most = most_restarts(tune);
     const size_t restarts =
         restart_s(tune) > 0
             ? whole(restart_share * left_s / restart_s(tune), most) : most;
 
+    plan->finalists = most_finalists(tune);
+    plan->passes = 0;
+    if (left_s < least_s)
+        return;
     left_s -= (double)restarts * restart_s(tune);
     plan->blocks = restarts + 1;
     for (size_t k = 0; k < sizeof enough / sizeof *enough; k++) {
@@ -211,5 +219,5 @@ void shmt_tune_plan_finals(const struct shmt_tune *tune,
         if (plan->finalists >= enough[k].finalists)
             return;
     }
-    plan->finalists = 2;
+    plan->finalists = LEAST_IN_A_PASS;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * finals: measures the best of the search and the default again, interleaved:
- * several passes over all of them, each in another order.  Called by run.c.
+ * several passes over all of them, each in another order; or decides by the
+ * times of the search, where none fits into the budget.  Called by run.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -579,6 +580,17 @@ static enum shmtune_status measure_next(struct shmt_tune_finals *finals,
     }
 }
 
+/* There is no time for a pass: the times of the search are one. */
+static enum shmtune_status decide_by_search(struct shmt_tune_finals *finals,
+                                            struct shmt_error *err)
+{
+    begin_outcome(finals);
+    for (size_t k = 0; k < finals->count; k++)
+        add_pass(finals, k, 0, &finals->entries[k]->result);
+    finals->passes = 1;
+    return decide(finals, err);
+}
+
 static enum shmtune_status take_time(struct shmt_tune_finals *finals,
                                      const struct shmt_result *result,
                                      struct shmt_error *err)
@@ -618,7 +630,9 @@ enum shmtune_status shmt_tune_begin_finals(struct shmt_tune *tune,
     if (status == SHMTUNE_OK && tune->outcome->finals == NULL)
         status = shmt_error_memory(err);
     shmt_random_seed(&finals->random, tune->options->seed ^ 0x66696e616c73);
-    return status == SHMTUNE_OK ? ask_for_binaries(finals, err) : status;
+    if (status != SHMTUNE_OK || finals->plan.passes == 0)
+        return status;
+    return ask_for_binaries(finals, err);
 }
 
 enum shmtune_status shmt_tune_feed_finals(struct shmt_tune *tune, bool *over,
@@ -628,6 +642,10 @@ enum shmtune_status shmt_tune_feed_finals(struct shmt_tune *tune, bool *over,
     struct shmt_tune_finals *const finals = tune->finals;
     enum shmtune_status status = SHMTUNE_OK;
 
+    if (finals->plan.passes == 0) {
+        *over = true;
+        return decide_by_search(finals, err);
+    }
     if (!finals->measuring && waits_for_binaries(finals)) {
         *wait_s = finals->there == 0
                       ? INFINITY

@@ -245,7 +245,7 @@ void shmt_tune_go_on(struct shmt_tune *tune);
 double shmt_tune_search_end(const struct shmt_tune *tune);
 double shmt_tune_finals_end(const struct shmt_tune *tune);
 
-/* What there is time for; at least two finalists and one pass. */
+/* What there is time for: two finalists and one pass, or more; or no pass. */
 struct shmt_tune_finals_plan {
     size_t finalists, passes, blocks;
 };

@@ -18,7 +18,7 @@
  * FAKE_WORKER_START=ids      gives every answer another tag
  * FAKE_WORKER_START=endless  says hello without an end
  * FAKE_WORKER_START=bare     says it without a device
- * FAKE_WORKER_BUSY_MS=N      really takes so long for each request
+ * FAKE_WORKER_BUSY_MS=N      really takes so long for each request, and says so
  * FAKE_WORKER_COMPILE_MS=N   and so long for each compilation
  * FAKE_WORKER_ONCE_MS=N      the first measurement of all takes so much longer,
  *                            and says so
@@ -365,6 +365,12 @@ static bool first_time(const struct fake *fake, const char *what)
     return fd >= 0;
 }
 
+static double asked_busy_ms(void)
+{
+    const char *const busy = getenv("FAKE_WORKER_BUSY_MS");
+    return busy == NULL ? 0 : strtod(busy, NULL);
+}
+
 /* As what a reference takes that is compiled here. */
 static void compile_once(const struct fake *fake, struct shmt_result *out)
 {
@@ -387,7 +393,7 @@ static void measure(const struct fake *fake,
     const uint64_t h = hash_of(fake, request, false);
     char once[64];
 
-    out->measure_ms = 4 + us / 50;
+    out->measure_ms = 4 + us / 50 + asked_busy_ms();
     compile_once(fake, out);
     snprintf(once, sizeof once, "faded-%llx", (unsigned long long)h);
     if (strcmp(request->behave, "fades") == 0 && !first_time(fake, once)) {
@@ -518,16 +524,15 @@ static void spend(bool measured)
 {
     const char *const compile =
         measured ? NULL : getenv("FAKE_WORKER_COMPILE_MS");
-    const char *const busy =
-        compile != NULL ? compile : getenv("FAKE_WORKER_BUSY_MS");
+    const double busy_ms =
+        compile != NULL ? strtod(compile, NULL) : asked_busy_ms();
     const char *const alone = measured ? getenv("FAKE_WORKER_ALONE") : NULL;
     const int fd =
         alone == NULL ? -1 : open(alone, O_WRONLY | O_CREAT | O_EXCL, 0600);
 
     if (alone != NULL && fd < 0)
         log_word("overlap\n");
-    if (busy != NULL)
-        usleep((useconds_t)(1000 * strtod(busy, NULL)));
+    usleep((useconds_t)(1000 * busy_ms));
     if (fd >= 0) {
         close(fd);
         unlink(alone);
