@@ -101,6 +101,26 @@ static enum shmtune_status find_gpu(const struct machine *machine,
                                 "`shmtune doctor`", word);
 }
 
+/* Of different models, whose files would have one name. */
+static enum shmtune_status refuse_mixed(const struct shmtune_device *a,
+                                        const struct shmtune_device *b,
+                                        struct shmt_error *err)
+{
+    char of_a[128], of_b[128];
+
+    shmt_device_slug(a, of_a);
+    shmt_device_slug(b, of_b);
+    if (shmt_device_equal(a, b) || strcmp(of_a, of_b) != 0)
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "--device names \"%s\" with %d multiprocessors "
+                          "(%s) and \"%s\" with %d (%s): both tunings would "
+                          "be %s.yaml; tune one after the other, each with its "
+                          "--output DIR", a->name,
+                          a->multiprocessors, a->uuid, b->name,
+                          b->multiprocessors, b->uuid, of_a);
+}
+
 static enum shmtune_status add_gpu(struct shmt_command_device *device,
                                    const struct shmtune_device *found,
                                    struct shmt_error *err)
@@ -115,6 +135,12 @@ static enum shmtune_status add_gpu(struct shmt_command_device *device,
         if (strcasecmp(device->gpus[k].uuid, found->uuid) == 0)
             return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                   "--device names %s twice", found->uuid);
+    for (size_t k = 0; k < device->gpu_count; k++) {
+        const enum shmtune_status status =
+            refuse_mixed(&device->gpus[k].device, found, err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
     gpu->device = *found;
     gpu->word = gpu->uuid = shmt_arena_copy(device->arena, found->uuid,
                                             strlen(found->uuid));

@@ -120,6 +120,27 @@ static enum shmtune_status refuse_file(const struct shmt_error *why,
                               : "", why->text);
 }
 
+/* Names that differ in signs alone, or one name of two models, make one name
+ * of files; the winners of neither may take the place of the other's. */
+static enum shmtune_status refuse_other(const struct shmt_tuning *tuning,
+                                        const struct shmt_target *target,
+                                        const char *path,
+                                        struct shmt_error *err)
+{
+    const struct shmtune_device *const there = &tuning->device;
+    const struct shmtune_device *const here = &target->device;
+
+    if (shmt_device_matches(there, here) || shmt_device_matches(here, there))
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_STORAGE, "%s: is the tuning of another "
+                          "device: \"%s\" with %d multiprocessors; here it "
+                          "is \"%s\" with %d, and the names of their files "
+                          "are the same; name another folder with --output "
+                          "DIR", path, there->name,
+                          there->multiprocessors, here->name,
+                          here->multiprocessors);
+}
+
 enum shmtune_status shmt_output_check_tuning(const struct shmt_target *target,
                                              const char *output,
                                              struct shmt_error *err)
@@ -136,9 +157,10 @@ enum shmtune_status shmt_output_check_tuning(const struct shmt_target *target,
     else
         status = shmt_tuning_read(shmt_text_string(&path), &tuning, &why);
     if (status == SHMTUNE_OK)
-        shmt_tuning_free(tuning);
+        status = refuse_other(tuning, target, shmt_text_string(&path), err);
     else if (status != SHMTUNE_NOT_FOUND)
         refuse_file(&why, err);
+    shmt_tuning_free(tuning);
     shmt_text_free(&path);
     return status == SHMTUNE_NOT_FOUND ? SHMTUNE_OK : status;
 }

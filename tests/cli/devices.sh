@@ -59,6 +59,19 @@ for words in 0, ,0 0,,1 all,0 0,nosuch MIG-; do
 done
 run explain toy --size n=4096 --device 0,1
 check "explain wants one" all 'exits 1' 'err_has "--device names 2 GPUs"'
+have "H100 A,H100_A"
+run toy --size n=4096 --budget 5 --device all
+check "two models whose files would have one name" all 'exits 1' \
+    'err_has "\"Pretended H100 A\".*\"Pretended H100_A\".*would be sm_90-pretended-h100-a.yaml; .*--output DIR"' \
+    '[ ! -e tunings ]'
+run toy --size n=4096 --budget 5 --device 0
+cp tunings/toy/sm_90-pretended-h100-a.yaml first
+run toy --size n=4096 --budget 5 --device 1
+check "and the second of them takes no place of the first's" all 'exits 5' \
+    'err_has "sm_90-pretended-h100-a.yaml: is the tuning of another device: \"Pretended H100 A\".*\"Pretended H100_A\"" ' \
+    'diff first tunings/toy/sm_90-pretended-h100-a.yaml' \
+    '[ ! -e tunings/toy/*.old ]'
+have H100,H100,H100,A100
 FAKE_WORKER_START=refuse
 export FAKE_WORKER_START
 run toy --size n=4096 --device all
