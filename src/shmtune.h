@@ -23,7 +23,8 @@
  *           and for what failed; 1 MiB at most;
  *       SHMTUNE_WANTED=FILE: the problems whose match was not exact, with how
  *           often, added to the file by shmtune_close or the end of the process
- *           (not by a signal); `shmtune tune --wanted FILE` tunes them.
+ *           (not by a signal or _exit); a child of a fork adds what it selected
+ *           itself.  `shmtune tune --wanted FILE` tunes them.
  * - What can fail returns an enum shmtune_status.  Outputs are written only
  *   when it is SHMTUNE_OK.
  * - `message` is the caller's place for a sentence about a failure, and may be

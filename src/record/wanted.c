@@ -404,8 +404,11 @@ enum shmtune_status shmt_wanted_merge(const struct shmt_wanted *wanted,
         status = lock < 0 ? SHMTUNE_STORAGE
                           : merge_locked(arena, folder, wanted, path, err);
     }
-    if (lock >= 0)
+    /* A child that another thread has forked meanwhile has a copy of it. */
+    if (lock >= 0) {
+        flock(lock, LOCK_UN);
         close(lock);
+    }
     if (folder >= 0)
         close(folder);
     shmt_arena_free(arena);

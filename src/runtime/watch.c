@@ -6,6 +6,9 @@
  * by one exchange, for the hash of kernel, device and problem; who has claimed
  * one writes it, and says so when it is whole.  So nobody waits.  Two problems
  * of one hash would count as one.
+ *
+ * A fork waits until the list of handles is whole, and its child counts from 0:
+ * each process writes what it selected itself.
  */
 #include "runtime/watch.h"
 
@@ -238,7 +241,7 @@ void shmt_runtime_watch_selected(const struct shmt_runtime_request *request,
 
 /* -- what was wanted ------------------------------------------------------ */
 
-static enum shmtune_status add_wanted(const struct seen *seen,
+static enum shmtune_status add_wanted(struct seen *seen,
                                       struct shmt_wanted *wanted,
                                       struct shmt_error *err)
 {
@@ -246,8 +249,11 @@ static enum shmtune_status add_wanted(const struct seen *seen,
     struct shmt_setting size[SHMTUNE_DIMENSIONS];
     const struct shmt_wanted_problem one = {
         .kernel = spec->name, .device = seen->device, .size = size,
-        .size_count = spec->dimension_count, .count = seen->count};
+        .size_count = spec->dimension_count,
+        .count = atomic_exchange(&seen->count, 0)};
 
+    if (one.count == 0)
+        return SHMTUNE_OK;
     for (size_t k = 0; k < spec->dimension_count; k++)
         size[k] = (struct shmt_setting){
             spec->dimensions[k].name,
@@ -255,7 +261,9 @@ static enum shmtune_status add_wanted(const struct seen *seen,
     return shmt_wanted_add(wanted, &one, err);
 }
 
-/* A child of a fork has its parent's counts, which the parent writes. */
+/* What is written is no longer counted: a handle may be closed after the end of
+ * the process has written it.  A child that no handler of a fork has seen has
+ * its parent's counts, which the parent writes. */
 static void write_wanted(struct shmt_runtime_watch *watch)
 {
     struct shmt_wanted *wanted = NULL;
@@ -267,7 +275,7 @@ static void write_wanted(struct shmt_runtime_watch *watch)
         return;
     status = shmt_wanted_new(&wanted, &err);
     for (size_t k = 0; status == SHMTUNE_OK && k < SHMT_RUNTIME_WATCHED; k++) {
-        const struct seen *const seen = &watch->seen[k];
+        struct seen *const seen = &watch->seen[k];
 
         if (atomic_load_explicit(&seen->whole, memory_order_acquire) &&
             seen->wanted && seen->device[0] != '\0')
@@ -280,6 +288,44 @@ static void write_wanted(struct shmt_runtime_watch *watch)
         say(watch, text);
     }
     shmt_wanted_free(wanted);
+}
+
+/* -- forks ---------------------------------------------------------------- */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* What another thread was about to write is written by nobody here. */
+static void begin_child(void)
+{
+    for (struct shmt_runtime_watch *watch = all; watch != NULL;
+         watch = watch->next) {
+        watch->pid = (long)getpid();
+        for (size_t k = 0; k < SHMT_RUNTIME_WATCHED; k++) {
+            struct seen *const seen = &watch->seen[k];
+
+            if (seen->key == 0)
+                continue;
+            seen->count = 0;
+            if (!seen->whole)
+                seen->key = 0;
+        }
+    }
+    after_fork();
+}
+
+static int heeding;   /* what came of it */
+
+static void heed_forks(void)
+{
+    heeding = pthread_atfork(before_fork, after_fork, begin_child);
 }
 
 /* -- from the opening to the end ------------------------------------------ */
@@ -307,10 +353,13 @@ enum shmtune_status shmt_runtime_watch_begin(struct shmtune *library)
 {
     const char *const log = shmt_driver_setting("SHMTUNE_LOG");
     const char *const wanted = shmt_driver_setting("SHMTUNE_WANTED");
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct shmt_runtime_watch *watch;
 
     if (log == NULL && wanted == NULL)
         return SHMTUNE_OK;
+    if (pthread_once(&once, heed_forks) != 0 || heeding != 0)
+        return SHMTUNE_NO_MEMORY;
     watch = calloc(1, sizeof *watch);
     if (watch == NULL)
         return SHMTUNE_NO_MEMORY;

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/support/catalogue_fixture.h"
@@ -183,6 +184,23 @@ static void loading_and_unloading_leaves_nothing(void)
     repeat(load_and_unload);
 }
 
+/* A handle with a log, or with counts, is asked at each fork: no longer. */
+static void a_fork_finds_nothing_of_it(void)
+{
+    int state = -1;
+    pid_t child;
+
+    setenv("SHMTUNE_LOG", fixture_path("log"), 1);
+    load_and_unload();
+    unsetenv("SHMTUNE_LOG");
+    CHECK(access(fixture_path("log"), F_OK) == 0);
+    fflush(stdout);
+    child = fork();
+    if (child == 0)
+        _exit(0);
+    CHECK(child > 0 && waitpid(child, &state, 0) == child && state == 0);
+}
+
 int main(void)
 {
     static const struct fixture_tuned tuned[] = {
@@ -203,6 +221,7 @@ int main(void)
     fixture_put_text("tunings/toy/damaged.yaml", "format: tuning/1\nkernel: [");
     CHECK_RUN(opening_and_closing_leaves_nothing);
     CHECK_RUN(loading_and_unloading_leaves_nothing);
+    CHECK_RUN(a_fork_finds_nothing_of_it);
     fixture_end();
     return CHECK_END();
 }

@@ -8,7 +8,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/auxv.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +19,7 @@
 #include "tests/support/catalogue_fixture.h"
 #include "tests/support/check.h"
 
-enum { THREADS = 4, PROCESSES = 6, ROUNDS = 500 };
+enum { THREADS = 4, PROCESSES = 6, ROUNDS = 500, HELD_US = 200000 };
 
 static bool secure;
 static struct shmtune_device device;
@@ -29,6 +31,39 @@ unsigned long __wrap_getauxval(unsigned long type);
 unsigned long __wrap_getauxval(unsigned long type)
 {
     return type == AT_SECURE ? secure : __real_getauxval(type);
+}
+
+/* This thread stays in what it has locked, and says so. */
+static _Thread_local bool slow_mutex, slow_flock;
+static atomic_bool inside;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+
+static void stay_inside(void)
+{
+    atomic_store(&inside, true);
+    usleep(HELD_US);
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    const int code = __real_pthread_mutex_lock(mutex);
+
+    if (code == 0 && slow_mutex)
+        stay_inside();
+    return code;
+}
+
+int __wrap_flock(int fd, int operation)
+{
+    const int code = __real_flock(fd, operation);
+
+    if (code == 0 && (operation & LOCK_EX) != 0 && slow_flock)
+        stay_inside();
+    return code;
 }
 
 static const char *read_text(const char *path)
@@ -221,24 +256,176 @@ static void processes_add_up(void)
         CHECK_INT(wanted(3000 + k, 1000), 1);
 }
 
-/* A child does not write what its parent counted. */
-static void a_child_does_not_count_again(void)
+/* Whether it ended by itself. */
+static bool has_ended(pid_t child)
+{
+    int state = -1;
+
+    return child > 0 && waitpid(child, &state, 0) == child && state == 0;
+}
+
+/* A child writes what it counted itself, and its parent the rest, also of a
+ * handle that both have; the half of them end without closing. */
+static void each_process_counts_its_own(void)
 {
     struct shmtune *library;
+    pid_t children[PROCESSES];
+
+    ask(NULL, wanted_path);
+    library = open_all();
+    for (int k = 0; k < 5; k++)
+        pick(library, 1000, 1000);
+    fflush(stdout);
+    for (int k = 0; k < PROCESSES; k++) {
+        children[k] = fork();
+        if (children[k] != 0)
+            continue;
+        for (int i = 0; i < k; i++)
+            pick(library, 1000, 1000);
+        pick(library, 3000 + k, 1000);
+        if (k % 2 == 0)
+            shmtune_close(library);
+        exit(0);
+    }
+    pick(library, 2000, 1000);
+    for (int k = 0; k < PROCESSES; k++)
+        CHECK(has_ended(children[k]));
+    CHECK_INT(wanted(1000, 1000), PROCESSES * (PROCESSES - 1) / 2);
+    shmtune_close(library);
+    CHECK_INT(wanted(1000, 1000), 5 + PROCESSES * (PROCESSES - 1) / 2);
+    CHECK_INT(wanted(2000, 1000), 1);
+    for (int k = 0; k < PROCESSES; k++)
+        CHECK_INT(wanted(3000 + k, 1000), 1);
+}
+
+/* As a daemon does: the handle is opened by one that ends at once. */
+static void a_daemon_counts(void)
+{
+    pid_t child;
+
+    ask(NULL, wanted_path);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        struct shmtune *const library = open_all();
+
+        pick(library, 1000, 1000);
+        child = fork();
+        if (child != 0)
+            _exit(child < 0);
+        pick(library, 1000, 1000);
+        pick(library, 2000, 1000);
+        exit(0);
+    }
+    CHECK(has_ended(child));
+    for (int k = 0; wanted(2000, 1000) == 0 && k < 500; k++)
+        usleep(10000);
+    CHECK_INT(wanted(1000, 1000), 1);
+    CHECK_INT(wanted(2000, 1000), 1);
+}
+
+static void *close_slowly(void *library)
+{
+    slow_mutex = true;
+    shmtune_close(library);
+    return NULL;
+}
+
+static void *write_slowly(void *library)
+{
+    slow_flock = true;
+    shmtune_close(library);
+    return NULL;
+}
+
+/* Begins to close a handle that wants something, in a thread of its own. */
+static pthread_t begin_closing(void *(*how)(void *))
+{
+    struct shmtune *const library = open_all();
+    pthread_t thread;
+
+    pick(library, 1000, 1000);
+    atomic_store(&inside, false);
+    CHECK_INT(pthread_create(&thread, NULL, how, library), 0);
+    while (!atomic_load(&inside))
+        usleep(1000);
+    return thread;
+}
+
+/* A handle is being closed while another thread forks. */
+static void a_fork_never_hangs(void)
+{
+    struct shmtune *library;
+    pthread_t thread;
     pid_t child;
 
     ask(NULL, wanted_path);
     library = open_all();
-    pick(library, 1000, 1000);
+    thread = begin_closing(close_slowly);
     fflush(stdout);
     child = fork();
     if (child == 0) {
-        shmtune_close(library);
+        alarm(10);
+        pick(library, 1000, 1000);
+        shmtune_close(open_all());
         exit(0);
     }
-    CHECK(waitpid(child, NULL, 0) == child);
+    CHECK(has_ended(child));
+    CHECK_INT(pthread_join(thread, NULL), 0);
     shmtune_close(library);
+    CHECK_INT(wanted(1000, 1000), 2);
+}
+
+/* What a child has inherited of a lock holds up nobody. */
+static void a_child_keeps_no_lock(void)
+{
+    struct shmtune *library;
+    pthread_t thread;
+    pid_t child;
+
+    ask(log_path, wanted_path);
+    thread = begin_closing(write_slowly);
+    child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    library = open_all();
+    pick(library, 1000, 1000);
+    shmtune_close(library);
+    CHECK_INT(lines_with(read_text(log_path), "wanted: "), 0);
+    CHECK_INT(wanted(1000, 1000), 2);
+    CHECK(child > 0 && kill(child, SIGKILL) == 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+}
+
+/* A destructor that comes after the library's. */
+static struct shmtune *closed_last;
+
+__attribute__((destructor(101))) static void close_last(void)
+{
+    if (closed_last == NULL)
+        return;
+    pick(closed_last, 2000, 1000);
+    shmtune_close(closed_last);
+}
+
+static void what_is_closed_late_counts_once(void)
+{
+    pid_t child;
+
+    ask(NULL, wanted_path);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        closed_last = open_all();
+        pick(closed_last, 1000, 1000);
+        exit(0);
+    }
+    CHECK(has_ended(child));
     CHECK_INT(wanted(1000, 1000), 1);
+    CHECK_INT(wanted(2000, 1000), 1);
 }
 
 static void more_than_is_remembered(void)
@@ -327,7 +514,11 @@ int main(void)
     CHECK_RUN(what_was_not_exact_is_wanted);
     CHECK_RUN(threads_and_handles_add_up);
     CHECK_RUN(processes_add_up);
-    CHECK_RUN(a_child_does_not_count_again);
+    CHECK_RUN(each_process_counts_its_own);
+    CHECK_RUN(a_daemon_counts);
+    CHECK_RUN(a_fork_never_hangs);
+    CHECK_RUN(a_child_keeps_no_lock);
+    CHECK_RUN(what_is_closed_late_counts_once);
     CHECK_RUN(more_than_is_remembered);
     CHECK_RUN(a_file_of_something_else_stays);
     CHECK_RUN(nobody_reads_it);
