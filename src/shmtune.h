@@ -70,18 +70,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a struct that begins with `size` is initialised with. */
+/* What a struct that begins with `size` is initialised with.  In C++ the size
+ * is part of the function's name: a program may have parts that were built with
+ * other versions of this header. */
 #ifdef __cplusplus
 extern "C++" {                 /* also where extern "C" surrounds the header */
-template <typename Struct> inline Struct shmtune_init()
+template <typename Struct, size_t Size> inline Struct shmtune_init()
 {
     Struct made = Struct();
 
-    made.size = sizeof made;
+    made.size = Size;
     return made;
 }
 }
-#define SHMTUNE_INIT(name) shmtune_init<struct name>()
+#define SHMTUNE_INIT(name) shmtune_init<struct name, sizeof(struct name)>()
 #else
 #define SHMTUNE_INIT(name) {.size = sizeof(struct name)}
 #endif

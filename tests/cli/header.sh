@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # The public header, alone, with every warning an error: as C17 and as C++;
-# a C++ program that calls every function of the built library; and what
-# pkg-config says of it.
+# a C++ program that calls every function of the built library, and one whose
+# parts were built with two versions of the header; and what pkg-config says of
+# it.
 set -u
 
 source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
@@ -42,8 +43,9 @@ cxx=${CXX:-c++}
 if ! command -v "$cxx" >/dev/null 2>&1; then
     echo "ok 3 - as C++ # SKIP no C++ compiler"
     echo "ok 4 - within extern C # SKIP no C++ compiler"
-    echo "ok 5 - called from C++ # SKIP no C++ compiler"
-    echo 1..5
+    echo "ok 5 - parts of two headers # SKIP no C++ compiler"
+    echo "ok 6 - called from C++ # SKIP no C++ compiler"
+    echo 1..6
     exit 0
 fi
 # shellcheck disable=SC2086
@@ -57,9 +59,43 @@ printf '%s\n' 'extern "C" {' '#include "shmtune.h"' '}' \
     "$folder/within.cc" >"$folder/log" 2>&1
 report $? "within extern C, as headers of C often are"
 
+# A later version's struct is longer: each part initialises its own.
+mkdir "$folder/later"
+sed 's/^    int driver_version;.*/&\n    int64_t later[64];/' \
+    "$source/src/shmtune.h" >"$folder/later/shmtune.h"
+cat >"$folder/part.cc" <<'CODE'
+#include "shmtune.h"
+int PART();
+int PART()
+{
+    struct { struct shmtune_device device; size_t behind; } made;
+
+    made.behind = 7;
+    made.device = SHMTUNE_DEVICE_INIT;
+    return made.device.size == sizeof made.device && made.behind == 7;
+}
+CODE
+printf '%s\n' 'int now(); int later();' \
+    'int main() { return now() && later() ? 0 : 1; }' >"$folder/both.cc"
+part() { # NAME FOLDER: its object, by the header there
+    # shellcheck disable=SC2086
+    "$cxx" -std=c++98 $warnings -O0 -DPART="$1" -I"$2" -c "$folder/part.cc" \
+        -o "$folder/$1.o"
+}
+both() { # PART...: in this order
+    "$cxx" -O0 "$folder/both.cc" "$@" -o "$folder/both" &&
+        "$folder/both"
+}
+{
+    part now "$source/src" && part later "$folder/later" &&
+        both "$folder/now.o" "$folder/later.o" &&
+        both "$folder/later.o" "$folder/now.o"
+} >"$folder/log" 2>&1
+report $? "parts of two headers in one program"
+
 if [ ! -f "$build/.libs/libshmtune.so" ]; then
-    echo "ok 5 - called from C++ # SKIP no shared library was built"
-    echo 1..5
+    echo "ok 6 - called from C++ # SKIP no shared library was built"
+    echo 1..6
     exit 0
 fi
 # shellcheck disable=SC2046,SC2086
@@ -69,4 +105,4 @@ fi
     >"$folder/log" 2>&1 &&
     "$folder/calls" >"$folder/log" 2>&1
 report $? "called from C++"
-echo 1..5
+echo 1..6
