@@ -30,7 +30,7 @@ struct seen {
     bool wanted;
     const struct shmtune_kernel *kernel;
     int64_t problem[SHMTUNE_DIMENSIONS];
-    char device[sizeof((struct shmtune_device *)0)->name];
+    char device[sizeof((struct shmtune_device *)0)->name + 1];
 };
 
 struct shmt_runtime_watch {
@@ -210,12 +210,31 @@ static struct seen *place_of(struct shmt_runtime_watch *watch, uint64_t key,
     return NULL;
 }
 
+/* What the application calls its device, in the bytes that a file of what was
+ * wanted may have. */
+static void keep_name(const char *name, size_t size, char *out)
+{
+    uint32_t code;
+
+    for (size_t k = 0, length; k < size; k += length) {
+        length = shmt_utf8_decode(name + k, size - k, &code);
+        if (length > 0 && code >= 0x20 && shmt_utf8_printable(code)) {
+            memcpy(out + k, name + k, length);
+        } else {
+            length = 1;
+            out[k] = '?';
+        }
+    }
+    out[size] = '\0';
+}
+
 void shmt_runtime_watch_selected(const struct shmt_runtime_request *request,
                                  enum shmtune_status status,
                                  const struct shmtune_choice *choice)
 {
     struct shmt_runtime_watch *const watch = request->kernel->watch;
     const struct shmt_kernel *const spec = request->kernel->spec;
+    const char *const name = request->device->name;
     bool first;
     struct seen *const seen = place_of(watch, key_of(request), &first);
 
@@ -231,7 +250,7 @@ void shmt_runtime_watch_selected(const struct shmt_runtime_request *request,
     seen->kernel = request->kernel;
     for (size_t k = 0; k < spec->dimension_count; k++)
         seen->problem[k] = request->problem[k];
-    snprintf(seen->device, sizeof seen->device, "%s", request->device->name);
+    keep_name(name, strnlen(name, sizeof request->device->name), seen->device);
     seen->wanted = status == SHMTUNE_NO_CONFIGURATION ||
                    (status == SHMTUNE_OK && choice->match != SHMTUNE_EXACT);
     atomic_store_explicit(&seen->whole, true, memory_order_release);

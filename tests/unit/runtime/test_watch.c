@@ -201,6 +201,37 @@ static void what_was_not_exact_is_wanted(void)
                  "count: 7}\n  - ") != NULL);
 }
 
+/* A device that the application described itself; the file stays one that can
+ * be read. */
+static void any_name_of_a_device(void)
+{
+    const struct shmtune_device kept = device;
+    static const char *const names[] = {"tab\tin it", "no \xff UTF-8",
+                                        "\xc2\x85", "Tesla \xc2\xb5"};
+    struct shmtune *library;
+    size_t lines = 0;
+
+    ask(NULL, wanted_path);
+    library = open_all();
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        snprintf(device.name, sizeof device.name, "%s", names[k]);
+        pick(library, 1000, 1000);
+    }
+    memset(device.name, 'x', sizeof device.name);
+    pick(library, 1000, 1000);
+    device = kept;
+    pick(library, 1000, 1000);
+    shmtune_close(library);
+    CHECK_INT(wanted(1000, 1000), 1);
+    read_text(wanted_path);
+    lines = lines_with(text, "kernel: toy");
+    CHECK_INT(lines, 6);
+    CHECK_INT(lines_with(text, "device: \"tab?in it\""), 1);
+    CHECK_INT(lines_with(text, "device: \"no ? UTF-8\""), 1);
+    CHECK_INT(lines_with(text, "device: \"??\""), 1);
+    CHECK_INT(lines_with(text, "device: \"Tesla \xc2\xb5\""), 1);
+}
+
 static void *pick_many(void *library)
 {
     for (int k = 0; k < ROUNDS; k++)
@@ -512,6 +543,7 @@ int main(void)
     CHECK_RUN(nothing_is_said_unasked);
     CHECK_RUN(each_selection_is_said_once);
     CHECK_RUN(what_was_not_exact_is_wanted);
+    CHECK_RUN(any_name_of_a_device);
     CHECK_RUN(threads_and_handles_add_up);
     CHECK_RUN(processes_add_up);
     CHECK_RUN(each_process_counts_its_own);
