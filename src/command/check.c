@@ -400,6 +400,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         .compile = true, .sample = -1, .root = ""
     };
     bool json = false;
+    struct shmtune_device device;
     const struct shmt_command_option options[] = {
         {"spec", 0, SHMT_OPTION_TEXT, &check.spec, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &check.arch, 0, 0},
@@ -416,6 +417,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     enum shmtune_status status =
         shmt_command_options(call, options, &rest, err);
 
+    if (status == SHMTUNE_OK)
+        status = shmt_compiler_arch(check.arch, &device, err);
     if (status != SHMTUNE_OK)
         return status;
     /* What is shipped has tunings, which are compiled. */

@@ -10,7 +10,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "device/device.h"
 #include "target/target.h"
 #include "tune/tune.h"
 
@@ -103,6 +105,21 @@ static enum shmtune_status work(struct run *run, struct shmt_error *err)
     }
     run->batch->elapsed_s = operations->now(run->target) - start;
     return status;
+}
+
+enum shmtune_status shmt_compiler_arch(const char *arch,
+                                       struct shmtune_device *out,
+                                       struct shmt_error *err)
+{
+    if (strchr(arch, ',') != NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--arch is \"%.64s\"; one architecture is "
+                              "expected, not a list: run the command once for "
+                              "each", arch);
+    if (shmt_device_for_arch(arch, out, err) == SHMTUNE_OK)
+        return SHMTUNE_OK;
+    return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                      SHMTUNE_INVALID_ARGUMENT);
 }
 
 enum shmtune_status

@@ -28,6 +28,11 @@ struct shmt_compiler_options {
 #define SHMT_COMPILER_DEADLINE(seconds)                                       \
     {"compile-timeout", 0, SHMT_OPTION_INT, &(seconds), 1, 86400}
 
+/* The device that --arch names: one architecture.  SHMTUNE_INVALID_ARGUMENT. */
+enum shmtune_status shmt_compiler_arch(const char *arch,
+                                       struct shmtune_device *out,
+                                       struct shmt_error *err);
+
 /* SHMTUNE_NO_DEVICE: this machine does not have the kernel's compiler. */
 enum shmtune_status
 shmt_compiler_open(const struct shmt_kernel *kernel, const char *arch,

@@ -417,11 +417,10 @@ static enum shmtune_status inspect(struct inspection *inspection,
     const struct shmt_kernel *kernel = inspection->kernel;
     const struct shmt_command_problem at = {kernel, inspection->problem};
     enum shmtune_status status =
-        shmt_device_for_arch(options->arch, &inspection->device, err);
+        shmt_compiler_arch(options->arch, &inspection->device, err);
 
     if (status != SHMTUNE_OK)
-        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
-                                          SHMTUNE_INVALID_ARGUMENT);
+        return status;
     shmt_device_arch_target(options->arch, kernel->features, inspection->arch);
     status =
         shmt_command_parse_problem(kernel, options->size, inspection->problem,

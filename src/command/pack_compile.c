@@ -243,10 +243,9 @@ static enum shmtune_status read_archs(const char *list, struct work *works,
                                   ARCHS);
         memcpy(work->arch, list, length);
         work->arch[length] = '\0';
-        status = shmt_device_for_arch(work->arch, &device, err);
+        status = shmt_compiler_arch(work->arch, &device, err);
         if (status != SHMTUNE_OK)
-            return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
-                                              SHMTUNE_INVALID_ARGUMENT);
+            return status;
         shmt_device_arch_text(&device, found);
         if (strcmp(found, work->arch) != 0)
             return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,

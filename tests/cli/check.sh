@@ -20,6 +20,11 @@ run check --no-compile "$root/kernels/scale.yaml" "$tuning" "$journal"
 check "three that fit" all "exits 0" err_empty \
     "[ $(grep -c '^ok' "$folder/out") -eq 3 ]" \
     "out_has '^3 ok, 0 wrong, 0 skipped$'"
+for arch in sm_91 sm90 sm_80,sm_90 ''; do
+    run check "$root/kernels/scale.yaml" --arch "$arch"
+    check "one architecture, not \"$arch\"" all "exits 1" out_empty \
+        "err_has '\"$arch\".* expected'"
+done
 sed "s/^- BLOCK <= n/&\\n- MEMORY != 'dinamic' or PAD == 0/" \
     "$root/kernels/scale.yaml" >"$root/kernels/words.yaml"
 run check --no-compile "$root/kernels/words.yaml"
