@@ -91,6 +91,23 @@ static bool take_global(struct request *request, const char *word)
     return true;
 }
 
+/* --json is for each command to take: where it stands before the command's
+ * name, it goes behind. */
+static void put_name_first(struct shmt_command_call *call)
+{
+    int at = 0;
+
+    while (at < call->count && strcmp(call->words[at], "--json") == 0)
+        at++;
+    if (at < call->count && call->words[at][0] != '-') {
+        char *const name = call->words[at];
+
+        memmove(call->words + 1, call->words,
+                (size_t)at * sizeof *call->words);
+        call->words[0] = name;
+    }
+}
+
 static void take_globals(struct request *request, int count, char **words)
 {
     bool ended = false;
@@ -105,6 +122,7 @@ static void take_globals(struct request *request, int count, char **words)
     }
     request->call.count = kept;
     request->call.words = words;
+    put_name_first(&request->call);
 }
 
 static bool may_colour(const struct request *request, int descriptor)
@@ -177,6 +195,7 @@ static enum shmtune_status run(struct request *request,
     if (call->count > 0 && strcmp(call->words[0], "help") == 0) {
         request->help = true;
         drop_first(call);
+        put_name_first(call);
     }
     if (request->version)
         return print_version(request->json, err);

@@ -176,6 +176,16 @@ make -n -W Makefile -C "$build" src/kernel/catalogue.lo >"$folder/out" \
     2>"$folder/err"
 check "another --prefix makes again what holds it" \
     out_has 'kernel/catalogue.c'
+run --json list kernels
+check "--json may stand before the command" all 'exits 0' err_empty is_json \
+    "out_has '\"list.json/1\"'"
+run --json -q help list
+check "before help" all 'exits 0' "out_has '^usage: shmtune list'"
+run --json scale --budget 0
+check "and before a kernel, where it is tune" all 'exits 1' is_json \
+    "err_has 'shmtune tune --help'"
+run --json --budget 0 scale
+check "and before options" all 'exits 1' is_json "err_has -- '--budget'"
 run list -- --json
 check "--json may be another word's place" all 'exits 1' out_empty
 finish
