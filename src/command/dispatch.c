@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command/json.h"
 #include "command/tune_budget.h"
 #include "command/tune_device.h"
+#include "runtime/runtime.h"
 #include "tune/tune.h"
 
 static const char help[] =
@@ -231,46 +231,40 @@ static enum shmtune_status read_problems(struct work *work,
 
 /* -- what the library chooses --------------------------------------------- */
 
-static enum shmtune_status link_to(const struct work *work, const char *to,
-                                   const char *name, struct shmt_error *err)
+/* What the library notes of `file`, a copy of the tuning, without the place in
+ * it; or of the spec. */
+static const char *note_of(const struct shmtune *library, const char *file)
 {
-    struct shmt_text path = {0};
-    enum shmtune_status status = SHMTUNE_OK;
+    for (size_t k = 0; k < shmtune_note_count(library); k++) {
+        const char *const note = shmtune_note(library, k);
+        const char *const text =
+            strncmp(note, file, strlen(file)) == 0
+                ? strstr(note + strlen(file), ": ") : NULL;
 
-    shmt_text_addf(&path, "%s/%s", work->scratch.folder, name);
-    if (path.failed)
-        status = shmt_error_memory(err);
-    else if (symlink(to, shmt_text_string(&path)) != 0)
-        status = shmt_error_system(err, shmt_text_string(&path),
-                                   "cannot make the link");
-    shmt_text_free(&path);
-    return status;
+        if (text != NULL)
+            return text + 2;
+    }
+    return shmtune_note_count(library) > 0 ? shmtune_note(library, 0)
+                                           : "it has nothing for the kernel";
 }
 
-/* Opens the library on a folder whose kernels are those beside the spec, and
- * whose one tuning is this one; without its dispatch, unless that is what is
- * on trial. */
+/* Opens the library on a folder whose one tuning is this one, for the spec;
+ * without its dispatch, unless that is what is on trial. */
 static enum shmtune_status open_library(struct work *work,
                                         struct shmt_error *err)
 {
     struct shmt_tuning tuning = *work->tuning;
     struct shmt_arena *const arena = work->tuning->arena;
-    const char *const spec = shmt_path_absolute(arena, work->kernel->path);
-    const char *const from =
-        spec == NULL ? NULL : shmt_path_folder(arena, spec);
     struct shmtune_message message;
     const char *folder, *file;
     enum shmtune_status status =
-        from == NULL ? shmt_error_memory(err)
-                     : shmt_scratch_make("shmtune", &work->scratch, err);
+        shmt_scratch_make("shmtune", &work->scratch, err);
 
-    if (status == SHMTUNE_OK)
-        status = link_to(work, from, "kernels", err);
-    if (status == SHMTUNE_OK)
-        status = link_to(work, ".", "tunings", err);
     if (status != SHMTUNE_OK)
         return status;
-    folder = shmt_path_join(arena, work->scratch.folder, work->kernel->name);
+    folder = shmt_path_join(arena, work->scratch.folder, "tunings");
+    if (folder != NULL)
+        folder = shmt_path_join(arena, folder, work->kernel->name);
     file = folder == NULL ? NULL : shmt_path_join(arena, folder, "t.yaml");
     if (file == NULL)
         return shmt_error_memory(err);
@@ -281,7 +275,8 @@ static enum shmtune_status open_library(struct work *work,
         status = shmt_tuning_write(&tuning, file, err);
     if (status != SHMTUNE_OK)
         return status;
-    status = shmtune_open(work->scratch.folder, &work->library, &message);
+    status = shmt_runtime_open_spec(work->kernel->path, work->scratch.folder,
+                                    &work->library, &message);
     if (status != SHMTUNE_OK)
         return shmt_error_set(err, status, "%s", message.text);
     work->chooser = shmtune_kernel_find(work->library, work->kernel->name);
@@ -290,25 +285,12 @@ static enum shmtune_status open_library(struct work *work,
                ? SHMTUNE_OK
                : shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s: the library "
                                 "cannot use it: %s", work->paths.tuning,
-                                shmtune_note_count(work->library) > 0
-                                    ? shmtune_note(work->library, 0)
-                                    : "the kernel is not found beside its "
-                                      "spec");
+                                note_of(work->library, file));
 }
 
 static void close_library(struct work *work)
 {
-    static const char *const links[] = {"kernels", "tunings"};
-    struct shmt_text path = {0};
-
     shmtune_close(work->library);
-    for (size_t k = 0; work->scratch.folder[0] != '\0' && k < 2; k++) {
-        shmt_text_clear(&path);
-        shmt_text_addf(&path, "%s/%s", work->scratch.folder, links[k]);
-        if (!path.failed)
-            unlink(shmt_text_string(&path));
-    }
-    shmt_text_free(&path);
     shmt_scratch_remove(&work->scratch);
 }
 

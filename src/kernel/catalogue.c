@@ -397,6 +397,22 @@ static enum shmtune_status add_one(struct shmt_catalogue *catalogue,
     return add_folder(catalogue, list, "");
 }
 
+static enum shmtune_status add_spec(struct shmt_catalogue *catalogue,
+                                    const char *folder, const char *spec)
+{
+    struct shmt_kernel *kernel;
+    struct shmt_error why;
+    enum shmtune_status status = add_folder(catalogue, folder, "");
+
+    if (status != SHMTUNE_OK || catalogue->folder_count == 0)
+        return status;
+    status = shmt_kernel_read(spec, &kernel, &why);
+    if (status == SHMTUNE_OK)
+        return add_kernel(catalogue, catalogue->folders[0], kernel);
+    return status == SHMTUNE_NO_MEMORY ? status
+                                       : refuse(catalogue, spec, &why);
+}
+
 enum shmtune_status shmt_catalogue_open(const char *list, const char *tree,
                                         struct shmt_catalogue **out,
                                         struct shmt_error *err)
@@ -409,6 +425,14 @@ enum shmtune_status shmt_catalogue_open_folder(const char *folder,
                                                struct shmt_error *err)
 {
     return open_with(add_one, folder, NULL, out, err);
+}
+
+enum shmtune_status shmt_catalogue_open_spec(const char *spec,
+                                             const char *folder,
+                                             struct shmt_catalogue **out,
+                                             struct shmt_error *err)
+{
+    return open_with(add_spec, folder, spec, out, err);
 }
 
 void shmt_catalogue_close(struct shmt_catalogue *catalogue)

@@ -61,6 +61,12 @@ enum shmtune_status shmt_catalogue_open(const char *list, const char *tree,
 enum shmtune_status shmt_catalogue_open_folder(const char *folder,
                                                struct shmt_catalogue **out,
                                                struct shmt_error *err);
+/* The same with one spec, which comes before those of the folder and may lie
+ * anywhere. */
+enum shmtune_status shmt_catalogue_open_spec(const char *spec,
+                                             const char *folder,
+                                             struct shmt_catalogue **out,
+                                             struct shmt_error *err);
 void shmt_catalogue_close(struct shmt_catalogue *catalogue);
 
 /* NULL: there is none of that name. */

@@ -13,6 +13,7 @@
 #include "config.h"
 #include "runtime/interface.h"
 #include "runtime/library.h"
+#include "runtime/runtime.h"
 #include "runtime/watch.h"
 
 /* Large enough for the tree of a large file. */
@@ -165,9 +166,10 @@ static enum shmtune_status note_cache(struct shmtune *library)
     return SHMTUNE_OK;
 }
 
-/* What opens a handle: folders, or bytes. */
+/* What opens a handle: folders, bytes, or a spec and a folder. */
 struct origin {
     const char *call, *path;
+    const char *spec;             /* NULL: those of the folders */
     const void *bytes;            /* NULL: folders */
     size_t size;
 };
@@ -178,6 +180,9 @@ static enum shmtune_status open_catalogue(const struct origin *from,
 {
     enum shmtune_status status;
 
+    if (from->spec != NULL)
+        return shmt_catalogue_open_spec(from->spec, from->path,
+                                        &library->catalogue, err);
     if (from->bytes == NULL)
         return shmt_catalogue_open(from->path, NULL, &library->catalogue,
                                    err);
@@ -240,6 +245,17 @@ enum shmtune_status shmtune_open_memory(const void *bytes, size_t size,
                                           "shmtune_open_memory: %s is NULL",
                                           out == NULL ? "out" : "bytes")
                : open_from(&from, out, message);
+}
+
+enum shmtune_status shmt_runtime_open_spec(const char *spec,
+                                           const char *folder,
+                                           struct shmtune **out,
+                                           struct shmtune_message *message)
+{
+    const struct origin from = {
+        .call = "shmtune_open", .path = folder, .spec = spec};
+
+    return open_from(&from, out, message);
 }
 
 void shmtune_close(struct shmtune *library)

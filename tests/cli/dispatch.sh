@@ -145,6 +145,25 @@ check "nor do those of other inputs" all 'exits 0' \
     'out_has "cross: 12 sizes in"'
 rm -rf "$measured"
 
+# -- by the path of a spec ----------------------------------------------------
+mkdir mine
+cp "$root/kernels/toy.cu" mine/
+cp "$root/kernels/cross.yaml" mine/cross.yml
+sed 's/TILE: {values: \[32, /TILE: {values: [16, 32, /' mine/cross.yml \
+    >mine/before.yaml
+run dispatch mine/cross.yml --budget 12 -j 1
+check "what else lies beside a spec, of its name too, does not matter" all \
+    'exits 0' 'out_has "^cross: 12 sizes in "' 'err_lacks before.yaml'
+rm -rf "$measured"
+awk '/^- size:/ { other = !/cols: 1001/ } /^dispatch:/ { other = 1 }
+    /^[.]/ { other = 0 }
+    !other { sub(/WAY: [a-z]*/, "WAY: vector"); print }' before.yaml >"$tuning"
+run dispatch mine/cross.yml --budget 12 -j 1
+check "what the library cannot use is told of the tuning, and why" all \
+    'exits 2' 'err_has "cross/$device.yaml: the library cannot use it: .*cols % 4"' \
+    'err_lacks "/shmtune-"'
+cp before.yaml "$tuning"
+
 # -- the benchmark -----------------------------------------------------------
 if command -v python3 >/dev/null; then
     python3 "$source/tests/bench/dispatch.py" "$build" bench cross --count 20 \
