@@ -14,8 +14,6 @@
 #include "device/device.h"
 #include "gpu/gpu.h"
 
-enum { TIES = 8 };     /* that the library keeps of a size */
-
 bool shmt_command_has_binaries(const struct shmt_kernel *kernel)
 {
     return kernel->source != NULL && kernel->launch_count > 0 &&
@@ -105,7 +103,7 @@ static enum shmtune_status add_tuned(struct shmt_command_choices *choices,
     const size_t width = kernel->parameter_count;
     shmt_config config[SHMT_SPACE_PARAMETERS];
     shmt_config *const ties = shmt_arena_alloc(
-        arena, tuned->tie_count * width + 1, sizeof *ties);
+        arena, SHMT_TUNING_TRIED * width + 1, sizeof *ties);
     size_t count;
     enum shmtune_status status =
         ties == NULL ? shmt_error_memory(err)
@@ -117,8 +115,8 @@ static enum shmtune_status add_tuned(struct shmt_command_choices *choices,
     if (status != SHMTUNE_OK)
         return status;
     choices->winner = true;
-    count = shmt_tuning_ties(kernel, tuned, config, ties);
-    for (size_t k = 0; status == SHMTUNE_OK && k < count && k < TIES; k++)
+    count = shmt_tuning_ties(kernel, tuned, choices->problem, config, ties);
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++)
         status = add(choices, arena, ties + k * width, err);
     for (size_t k = 0; status == SHMTUNE_OK && dispatch != NULL &&
                        k < dispatch->config_count; k++) {
@@ -151,8 +149,8 @@ visit_tuned(const struct shmt_command_choosing *choosing,
     shmt_device_arch_text(&tuning->device, measured);
     same = strcmp(measured, arch) == 0;
     if (status == SHMTUNE_OK)
-        status = make_room(choices, choosing->arena, 2 + TIES + dispatched,
-                           err);
+        status = make_room(choices, choosing->arena,
+                           2 + SHMT_TUNING_TRIED + dispatched, err);
     if (status == SHMTUNE_OK && same)
         status = add_tuned(choices, choosing->arena, tuning, tuned, err);
     if (status == SHMTUNE_OK)

@@ -154,7 +154,6 @@ enum shmtune_status shmt_export_t1(const struct shmt_kernel *kernel,
 enum {
     SHMT_EXPORT_TUNINGS = 64,
     SHMT_EXPORT_ROWS = 1024,       /* sizes, of all of them */
-    SHMT_EXPORT_TIES = 8,          /* of a size */
     SHMT_EXPORT_BYTES = 4 << 20    /* of what is written, and of a template */
 };
 struct shmt_export_rows;

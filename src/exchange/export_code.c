@@ -463,9 +463,9 @@ static const char *const choose[] = {
     "\n",
     "/* The configuration for a device and a size.  `arch` is"
     " ten times the compute\n",
-    " * capability (90), `device` a number that"
-    " shmtuned_device_@ gave, 0: none of\n",
-    " * these. */\n",
+    " * capability (90), `device` what"
+    " shmtuned_device_@ gave; 0: nothing is known of\n",
+    " * it. */\n",
     "SHMTUNED_FUNCTION struct shmtuned_choice shmtuned_select_@(int arch,\n",
     "                                                          "
     " int device$P)\n",

@@ -216,8 +216,11 @@ void shmt_export_add_limits(struct shmt_export_header *header)
         add_limits_of(header, &rows->devices[k]);
         shmt_text_add(header->text, "\n        return known;\n    }\n");
     }
-    shmt_text_add(header->text, "    default:\n        return limits;\n"
-                                "    }\n}\n");
+    shmt_text_add(header->text, "    default:\n"
+                                "        if (device < 0)\n"
+                                "            limits.multiprocessors = "
+                                "-device;\n"
+                                "        return limits;\n    }\n}\n");
 }
 
 void shmt_export_add_devices(struct shmt_export_header *header)
@@ -225,14 +228,13 @@ void shmt_export_add_devices(struct shmt_export_header *header)
     const struct shmt_export_rows *const rows = header->rows;
 
     shmt_export_add(header,
-        "\n/* The number of a device by what the driver says of it; "
-        "0: none of these.  No\n * multiprocessors (0) are not "
-        "compared. */\n"
+        "\n/* The number of a device by what the driver says of it, from 1 "
+        "on.  None of\n * these: how many multiprocessors it has, below 0.  "
+        "None (0) are not compared. */\n"
         "SHMTUNED_FUNCTION int\n"
         "shmtuned_device_@(int arch, const char *name, "
         "int multiprocessors)\n{\n"
-        "    (void)arch;\n    (void)name;\n"
-        "    (void)multiprocessors;\n");
+        "    (void)arch;\n    (void)name;\n");
     for (size_t k = 0; k < rows->device_count; k++) {
         const struct shmtune_device *const device = &rows->devices[k];
 
@@ -244,7 +246,9 @@ void shmt_export_add_devices(struct shmt_export_header *header)
         shmt_export_add_string(header->text, device->name);
         shmt_text_addf(header->text, "\"))\n        return %zu;\n", k + 1);
     }
-    shmt_text_add(header->text, "    return 0;\n}\n");
+    shmt_text_add(header->text,
+                  "    return multiprocessors > 0 ? -multiprocessors : 0;\n"
+                  "}\n");
 }
 
 static void add_sizes(struct shmt_export_header *header,

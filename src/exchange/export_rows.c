@@ -143,6 +143,8 @@ static int resident_without(const struct shmt_fit_launches *ask, int resident)
     struct shmt_fit_waves waves;
 
     for (size_t k = 0; k < ask->evaluated->launch_count; k++) {
+        if ((ask->evaluated->launched >> k & 1) == 0)
+            continue;
         launches[k].shared_dynamic = 0;
         if (launches[k].shared_static > 0)
             launches[k].shared_static = 0;
@@ -150,34 +152,19 @@ static int resident_without(const struct shmt_fit_launches *ask, int resident)
     return shmt_fit_waves(ask, &waves) ? waves.resident : resident;
 }
 
-/* Adds one configuration of a row, if it runs where it was measured; a tie's
- * resources are taken to be the winner's. */
+/* Adds one configuration of a row: what the blocks of its launches fill there,
+ * where that is known. */
 static enum shmtune_status add_try(struct shmt_export_rows *rows,
-                                   const struct shmt_export_row *row,
-                                   const struct shmt_tuned *tuned,
-                                   const shmt_config *config, bool *runs,
+                                   const struct shmt_fit_launches *ask,
+                                   const shmt_config *config,
                                    struct shmt_error *err)
 {
-    struct shmt_kernel_evaluated evaluated;
-    const struct shmt_expr *failed = NULL;
-    const struct shmtune_device *const device = &rows->devices[row->device];
-    const struct shmt_fit_launches ask = {device, &evaluated,
-                                          &tuned->result.resources,
-                                          &tuned->result.launches};
     struct shmt_export_try made = {.row = rows->row_count};
     struct shmt_fit_waves waves;
-    struct shmt_fit fit;
 
-    shmt_kernel_evaluate(rows->kernel, row->problem, config, &evaluated);
-    *runs = shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
-            failed == NULL &&
-            shmt_kernel_evaluate_launches(&evaluated, NULL) == SHMTUNE_OK &&
-            shmt_fit_launches(&ask, &fit);
-    if (!*runs)
-        return SHMTUNE_OK;
-    if (device->multiprocessors > 0 && shmt_fit_waves(&ask, &waves)) {
-        made.share = share_of(&waves, device);
-        made.resident = resident_without(&ask, waves.resident);
+    if (ask->device->multiprocessors > 0 && shmt_fit_waves(ask, &waves)) {
+        made.share = share_of(&waves, ask->device);
+        made.resident = resident_without(ask, waves.resident);
     }
     made.config = number_of_config(rows, config);
     if (made.config == SIZE_MAX ||
@@ -188,28 +175,41 @@ static enum shmtune_status add_try(struct shmt_export_rows *rows,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status add_ties(struct shmt_export_rows *rows,
-                                    const struct shmt_export_row *row,
-                                    const struct shmt_tuned *tuned,
-                                    const shmt_config *winner,
-                                    struct shmt_error *err)
+/* Adds the winner of a row, if it runs where it was measured, and its ties.
+ * How many blocks of a tie are resident is told by what the winner takes; it is
+ * another binary, so whether it fits is not. */
+static enum shmtune_status add_tries(struct shmt_export_rows *rows,
+                                     const struct shmt_export_row *row,
+                                     const struct shmt_tuned *tuned,
+                                     const shmt_config *winner, bool *runs,
+                                     struct shmt_error *err)
 {
-    const size_t parameters = rows->kernel->parameter_count;
-    shmt_config *const ties = calloc(
-        (tuned->tie_count + 1) * (parameters + 1), sizeof *ties);
+    const struct shmt_kernel *const kernel = rows->kernel;
+    shmt_config ties[SHMT_TUNING_TRIED * SHMT_SPACE_PARAMETERS];
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_expr *failed = NULL;
+    const struct shmt_fit_launches ask = {&rows->devices[row->device],
+                                          &evaluated, &tuned->result.resources,
+                                          &tuned->result.launches};
     enum shmtune_status status = SHMTUNE_OK;
-    size_t count, kept = 0;
-    bool runs;
+    struct shmt_fit fit;
+    size_t count;
 
-    if (ties == NULL)
-        return shmt_error_memory(err);
-    count = shmt_tuning_ties(rows->kernel, tuned, winner, ties);
-    for (size_t k = 0;
-         k < count && kept < SHMT_EXPORT_TIES && status == SHMTUNE_OK; k++) {
-        status = add_try(rows, row, tuned, ties + k * parameters, &runs, err);
-        kept += runs;
+    shmt_kernel_evaluate(kernel, row->problem, winner, &evaluated);
+    *runs = shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
+            failed == NULL &&
+            shmt_kernel_evaluate_launches(&evaluated, NULL) == SHMTUNE_OK &&
+            shmt_fit_launches(&ask, &fit);
+    if (!*runs)
+        return SHMTUNE_OK;
+    status = add_try(rows, &ask, winner, err);
+    count = shmt_tuning_ties(kernel, tuned, row->problem, winner, ties);
+    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
+        const shmt_config *const tie = ties + k * kernel->parameter_count;
+
+        shmt_kernel_evaluate(kernel, row->problem, tie, &evaluated);
+        status = add_try(rows, &ask, tie, err);
     }
-    free(ties);
     return status;
 }
 
@@ -227,6 +227,7 @@ static enum shmtune_status add_row(struct shmt_export_rows *rows,
                                   .time_us = tuned->result.time_us,
                                   .file = file};
     enum shmtune_status status;
+    size_t first;
     bool runs = false;
 
     if (problem == NULL ||
@@ -244,15 +245,15 @@ static enum shmtune_status add_row(struct shmt_export_rows *rows,
                               "%s: with it there are more than the %d tuned "
                               "sizes that a file can have; name fewer "
                               "tunings", file, SHMT_EXPORT_ROWS);
-    status = add_try(rows, &row, tuned, config, &runs, err);
+    first = rows->try_count;
+    status = add_tries(rows, &row, tuned, config, &runs, err);
     if (status != SHMTUNE_OK || !runs) {
         rows->left_out += !runs;
         return status;
     }
-    row.config = rows->tries[rows->try_count - 1].config;
-    status = add_ties(rows, &row, tuned, config, err);
+    row.config = rows->tries[first].config;
     rows->rows[rows->row_count++] = row;
-    return status;
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status check(const struct shmt_export_rows *rows,

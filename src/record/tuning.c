@@ -315,22 +315,66 @@ static bool tie_config(const struct shmt_kernel *kernel,
     return true;
 }
 
+/* Whether a constraint uses one of the symbols. */
+static bool uses_any(const struct shmt_expr *constraint,
+                     const uint16_t *symbols, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (shmt_expr_uses(constraint, symbols[k]))
+            return true;
+    return false;
+}
+
+/* Whether the constraints that use no size hold for `config`, where all hold
+ * for `other` at `problem`. */
+static bool is_like(const struct shmt_kernel *spec, const int64_t *problem,
+                    const shmt_config *other, const shmt_config *config)
+{
+    struct shmt_kernel_evaluated evaluated;
+    uint16_t apart[SHMT_SPACE_PARAMETERS];
+    size_t sized = 0, count = 0;
+    bool result = true, begun = false;
+
+    for (size_t p = 0; p < spec->parameter_count; p++)
+        if (other[p] != config[p])
+            apart[count++] = (uint16_t)(spec->dimension_count + p);
+    for (size_t k = 0; k < spec->constraint_count && result && count > 0;
+         k++) {
+        if (sized < spec->sized_count &&
+            spec->constraints[k] == spec->sized[sized].constraint) {
+            sized++;
+            continue;
+        }
+        if (!uses_any(spec->constraints[k], apart, count))
+            continue;
+        if (!begun)
+            shmt_kernel_evaluate(spec, problem, config, &evaluated);
+        begun = true;
+        if (shmt_expr_next_bool(spec->constraints[k], &evaluated.evaluation,
+                                &result, NULL) != SHMTUNE_OK)
+            result = false;
+    }
+    return result;
+}
+
 size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
                         const struct shmt_tuned *tuned,
-                        const shmt_config *winner, shmt_config *ties)
+                        const int64_t *problem, const shmt_config *winner,
+                        shmt_config *ties)
 {
     const size_t count = tuned->setting_count;
     const bool ordered =
         tuned->tie_count > 1 && in_order(kernel, tuned->settings, count);
     size_t fit = 0;
 
-    for (size_t k = 1; k < tuned->tie_count; k++) {
+    for (size_t k = 1; k < tuned->tie_count && fit < SHMT_TUNING_TRIED; k++) {
         shmt_config *const config = ties + fit * kernel->parameter_count;
 
         memcpy(config, winner, kernel->parameter_count * sizeof *config);
-        if (ordered ? tie_config(kernel, tuned, tuned->ties[k], config)
-                    : shmt_tuning_config(kernel, tuned->ties[k], count,
-                                         config, NULL) == SHMTUNE_OK)
+        if ((ordered ? tie_config(kernel, tuned, tuned->ties[k], config)
+                     : shmt_tuning_config(kernel, tuned->ties[k], count,
+                                          config, NULL) == SHMTUNE_OK) &&
+            is_like(kernel, problem, winner, config))
             fit++;
     }
     return fit;

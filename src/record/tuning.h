@@ -139,12 +139,15 @@ shmt_tuning_config(const struct shmt_kernel *kernel,
                    shmt_config *config, struct shmt_error *err);
 
 /* The ties of a tuned problem but the first, which is the winner again, as
- * configurations of `kernel`: ties[tie_count - 1][parameter_count] of which
- * the ones that are no configuration of it are left out.  Returns how many
- * were written.  `winner` is the choice of the settings. */
+ * configurations of `kernel`: the first SHMT_TUNING_TRIED that are one of it at
+ * some size.  Returns how many there are.  `winner` is the choice of the
+ * settings, and runs at `problem`; `ties` has room for so many, or for
+ * tie_count where that is less. */
+enum { SHMT_TUNING_TRIED = 8 };
 size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
                         const struct shmt_tuned *tuned,
-                        const shmt_config *winner, shmt_config *ties);
+                        const int64_t *problem, const shmt_config *winner,
+                        shmt_config *ties);
 
 /* [dimension_count]; every dimension named once, within its bounds. */
 enum shmtune_status shmt_tuning_problem(const struct shmt_kernel *kernel,

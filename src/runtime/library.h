@@ -22,9 +22,6 @@ enum {
     SHMT_RUNTIME_NEAREST = 192,
     /* Distances that are computed side by side. */
     SHMT_RUNTIME_BLOCK = 4,
-    /* Configurations as good as the winner that are kept of one problem: a
-     * selection makes few checks. */
-    SHMT_RUNTIME_TIES = 8,
     /* Bytes that the entries of a tuning may take, for each of its file. */
     SHMT_RUNTIME_GROWTH = 3,
     /* Notes about the configurations of one tuning. */

@@ -287,7 +287,7 @@ static double distance_of(const struct stop *stop)
 }
 
 /* The full distance of the configuration: of its problem, plus the loss of
- * wave efficiency compared with where it was measured. */
+ * wave efficiency compared with where it was measured, in whole steps too. */
 static double weigh(const struct walk *walk, const struct stand *at,
                     struct shmt_kernel_evaluated *evaluated)
 {
@@ -296,7 +296,8 @@ static double weigh(const struct walk *walk, const struct stand *at,
     const double there = log2_waves_there(request->kernel->spec, at->tuning,
                                           at->entry, at->values);
     const double total =
-        at->stop.distance + cost_of_half_waves * fmax(0, there - here);
+        at->stop.distance + cost_of_half_waves *
+            ((double)(int64_t)(fmax(0, there - here) * STEPS + 0.5) / STEPS);
 
     if (request->trace != NULL) {
         trace_entry(request, at->tuning, at->entry);

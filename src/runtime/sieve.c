@@ -3,8 +3,7 @@
  * sieve: see sieve.h.  Most configurations that a selection looks at are
  * refused, and most of them for what refused another already, so what was
  * computed is remembered by the values of the parameters that it depends on,
- * and not computed again.  Called by nearest.c, and by tunings.c for what
- * depends on no size.
+ * and not computed again.  Called by nearest.c.
  */
 #include "runtime/sieve.h"
 
@@ -93,46 +92,4 @@ bool shmt_runtime_sieve_pass(struct shmt_runtime_sieve *sieve,
     if (!evaluated)
         shmt_kernel_evaluate(sieve->spec, sieve->problem, config, out);
     return true;
-}
-
-/* Whether a constraint uses one of the symbols. */
-static bool uses_any(const struct shmt_expr *constraint,
-                     const uint16_t *symbols, size_t count)
-{
-    for (size_t k = 0; k < count; k++)
-        if (shmt_expr_uses(constraint, symbols[k]))
-            return true;
-    return false;
-}
-
-bool shmt_runtime_sieve_like(const struct shmt_kernel *spec,
-                             const int64_t *problem,
-                             const shmt_config *other,
-                             const shmt_config *config)
-{
-    struct shmt_kernel_evaluated evaluated;
-    uint16_t apart[SHMT_SPACE_PARAMETERS];
-    size_t sized = 0, count = 0;
-    bool result = true, begun = false;
-
-    for (size_t p = 0; p < spec->parameter_count; p++)
-        if (other[p] != config[p])
-            apart[count++] = (uint16_t)(spec->dimension_count + p);
-    for (size_t k = 0; k < spec->constraint_count && result && count > 0;
-         k++) {
-        if (sized < spec->sized_count &&
-            spec->constraints[k] == spec->sized[sized].constraint) {
-            sized++;
-            continue;
-        }
-        if (!uses_any(spec->constraints[k], apart, count))
-            continue;
-        if (!begun)
-            shmt_kernel_evaluate(spec, problem, config, &evaluated);
-        begun = true;
-        if (shmt_expr_next_bool(spec->constraints[k], &evaluated.evaluation,
-                                &result, NULL) != SHMTUNE_OK)
-            result = false;
-    }
-    return result;
 }

@@ -41,11 +41,4 @@ bool shmt_runtime_sieve_pass(struct shmt_runtime_sieve *sieve,
                              const shmt_config *config,
                              struct shmt_kernel_evaluated *out);
 
-/* Whether the constraints that use no size hold for `config`, where all hold
- * for `other` at `problem`. */
-bool shmt_runtime_sieve_like(const struct shmt_kernel *spec,
-                             const int64_t *problem,
-                             const shmt_config *other,
-                             const shmt_config *config);
-
 #endif

@@ -10,7 +10,6 @@
 #include "runtime/check.h"
 #include "runtime/dispatch.h"
 #include "runtime/nearest.h"
-#include "runtime/sieve.h"
 
 _Static_assert((int)SHMTUNE_DIMENSIONS == (int)SHMT_KERNEL_DIMENSIONS,
                "the public limit is the private one");
@@ -100,29 +99,22 @@ shmt_runtime_tunings_of(const struct shmtune_kernel *kernel,
     return out;
 }
 
-/* Keeps the ties that are configurations of the kernel at some size; others
- * are dropped without a note. */
+/* Others are dropped without a note. */
 static bool read_ties(struct shmt_arena *arena,
                       const struct shmt_kernel *spec,
                       const struct shmt_tuned *tuned,
                       struct shmt_runtime_entry *out)
 {
+    const size_t room = tuned->tie_count < SHMT_TUNING_TRIED
+                            ? tuned->tie_count : SHMT_TUNING_TRIED;
     shmt_config *const ties = shmt_arena_alloc(
-        arena, tuned->tie_count * spec->parameter_count, sizeof *ties);
-    size_t count;
+        arena, room * spec->parameter_count, sizeof *ties);
 
     if (ties == NULL)
         return false;
     out->ties = ties;
-    out->tie_count = 0;
-    count = shmt_tuning_ties(spec, tuned, out->values, ties);
-    for (size_t k = 0; k < count && out->tie_count < SHMT_RUNTIME_TIES; k++) {
-        const shmt_config *tie = ties + k * spec->parameter_count;
-
-        if (shmt_runtime_sieve_like(spec, out->problem, out->values, tie))
-            memmove(ties + out->tie_count++ * spec->parameter_count, tie,
-                    spec->parameter_count * sizeof *tie);
-    }
+    out->tie_count = (uint32_t)shmt_tuning_ties(spec, tuned, out->problem,
+                                                out->values, ties);
     return true;
 }
 

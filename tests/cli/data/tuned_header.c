@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares what a header of `shmtune export --to header` selects with what
- * libshmtune does, at drawn sizes on each tuned device and on one of the
- * architecture that nobody tuned.  glue.h names the kernel: KERNEL, HEADER and
- * its functions.
+ * libshmtune does, at tuned sizes, sizes beside them and drawn ones, on each
+ * tuned device and on ones of the architecture that nobody tuned, with few and
+ * many multiprocessors.  glue.h names the kernel: KERNEL, HEADER and its
+ * functions.
  */
 #include <shmtune.h>
 #include <stdio.h>
@@ -86,6 +87,26 @@ static int is_whole(const struct shmtune_kernel *kernel,
     return strstr(text, "were not looked at") == NULL;
 }
 
+/* Those that differ count, and the first few are told. */
+static void tell(const struct shmtune_kernel *kernel,
+                 const struct shmtune_device *device,
+                 const struct shmtune_choice *choice,
+                 struct shmtuned_choice ours, const int64_t *p)
+{
+    char text[1024] = "";
+
+    if (differ[ours.match]++ > 4)
+        return;
+    fprintf(stderr, "%s, %d multiprocessors:", device->name,
+            (int)device->multiprocessors);
+    for (size_t d = 0; d < shmtune_dimension_count(kernel); d++)
+        fprintf(stderr, " %lld", (long long)p[d]);
+    shmtune_choice_text(choice, text, sizeof text);
+    fprintf(stderr, ": match %d, row %d, configuration %d; the library: %s, "
+            "%s\n", ours.match, ours.row, ours.config,
+            shmtune_match_text(choice->match), text);
+}
+
 static void compare(const struct shmtune_kernel *kernel,
                     const struct shmtune_device *device, const int64_t *p)
 {
@@ -102,54 +123,76 @@ static void compare(const struct shmtune_kernel *kernel,
     tries[ours.match]++;
     if (status != SHMTUNE_OK ? ours.match != SHMTUNED_NONE
                              : !is_same(kernel, &choice, ours))
-        differ[ours.match]++;
+        tell(kernel, device, &choice, ours, p);
     else if (status == SHMTUNE_OK)
         wrong += !launches_equal(&choice, ours, p);
 }
 
-/* Sizes near tuned ones, and any. */
-static void draw_problem(const struct shmtune_kernel *kernel, int64_t *p)
+static int64_t within(const struct shmtune_dimension *dimension, int64_t size)
 {
+    return size < dimension->low    ? dimension->low
+           : size > dimension->high ? dimension->high : size;
+}
+
+/* One less to one more than a tuned size, or a half to twice, or any; tiny and
+ * huge ones among them. */
+static void draw_problem(const struct shmtune_kernel *kernel,
+                         const int64_t *tuned, int64_t *p)
+{
+    const unsigned long long kind = draw() % 4;
+
     for (size_t d = 0; d < shmtune_dimension_count(kernel); d++) {
         struct shmtune_dimension dimension = SHMTUNE_DIMENSION_INIT;
+        int64_t size = (int64_t)(1 + draw() % (2ULL << draw() % 24));
 
         shmtune_dimension_at(kernel, d, &dimension);
-        p[d] = (int64_t)(1 + draw() % (2ULL << draw() % 24));
-        if (p[d] < dimension.low)
-            p[d] = dimension.low;
-        if (p[d] > dimension.high)
-            p[d] = dimension.high;
+        if (kind == 0)
+            size = tuned[d] - 1 + (int64_t)(draw() % 3);
+        if (kind == 1)
+            size = tuned[d] / 2 + (int64_t)(draw() % 100) * tuned[d] / 66;
+        if (kind == 2 && draw() % 16 == 0)
+            size = draw() % 2 != 0 ? dimension.low : dimension.high;
+        p[d] = within(&dimension, size);
+    }
+}
+
+static void compare_on(const struct shmtune_kernel *kernel,
+                       const struct shmtune_device *device, int count)
+{
+    static const int64_t rows[][9] = {EACH_ROW(ROW_SIZES)};
+    int64_t p[SHMTUNE_DIMENSIONS] = {0};
+
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        compare(kernel, device, rows[r]);
+    for (int n = 0; n < count; n++) {
+        draw_problem(kernel, rows[draw() % (sizeof rows / sizeof *rows)], p);
+        compare(kernel, device, p);
     }
 }
 
 int main(int argc, char **argv)
 {
-    static const int64_t rows[][9] = {EACH_ROW(ROW_SIZES)};
+    /* 0: it does not say how many. */
+    static const int multiprocessors[] = {0, 1, 66, 114, 132, 160};
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
     struct shmtune *library;
     const struct shmtune_kernel *kernel;
-    int64_t p[SHMTUNE_DIMENSIONS] = {0};
 
     (void)argc;
     if (shmtune_open(argv[1], &library, NULL) != SHMTUNE_OK ||
         (kernel = shmtune_kernel_find(library, KERNEL)) == NULL)
         return 2;
-    for (size_t k = 0; k <= shmtune_tuned_device_count(kernel); k++) {
-        struct shmtune_device device = SHMTUNE_DEVICE_INIT;
-        const size_t count = shmtune_tuned_device_count(kernel);
-
-        shmtune_tuned_device_at(kernel, k < count ? k : 0, &device);
-        if (k == count) {
-            strcpy(device.name, "Nobody's device");
-            /* What the header is not told of. */
-            device.multiprocessors = 0;
-            device.memory_clock_khz = 0;
-        }
-        for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-            compare(kernel, &device, rows[r]);
-        for (int n = 0; n < 400; n++) {
-            draw_problem(kernel, p);
-            compare(kernel, &device, p);
-        }
+    for (size_t k = 0; k < shmtune_tuned_device_count(kernel); k++) {
+        shmtune_tuned_device_at(kernel, k, &device);
+        compare_on(kernel, &device, 400);
+    }
+    strcpy(device.name, "Nobody's device");
+    /* What the header is not told of. */
+    device.memory_clock_khz = 0;
+    for (size_t k = 0; k < sizeof multiprocessors / sizeof *multiprocessors;
+         k++) {
+        device.multiprocessors = multiprocessors[k];
+        compare_on(kernel, &device, 400);
     }
     for (int k = 0; k < 5; k++)
         printf("%d: %d of %d differ\n", k, differ[k], tries[k]);

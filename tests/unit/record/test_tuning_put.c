@@ -168,7 +168,8 @@ static void check_ties(bool ordered)
     const struct shmt_tuned tuned = {.setting_count = 2,
                                      .settings = settings[0],
                                      .tie_count = 4, .ties = ties};
-    shmt_config winner[2], found[3][2] = {{99, 99}, {99, 99}, {99, 99}};
+    const int64_t problem[2] = {1, 1};
+    shmt_config winner[2], found[SHMT_TUNING_TRIED][2];
 
     for (int k = 0; k < 4; k++)
         for (int p = 0; p < 2; p++)
@@ -176,7 +177,8 @@ static void check_ties(bool ordered)
                 (struct shmt_setting){names[p].name, said[k][p]};
     CHECK_INT(shmt_tuning_config(&kernel, settings[0], 2, winner, &err),
               SHMTUNE_OK);
-    CHECK_INT(shmt_tuning_ties(&kernel, &tuned, winner, found[0]), 2);
+    CHECK_INT(shmt_tuning_ties(&kernel, &tuned, problem, winner, found[0]),
+              2);
     CHECK_INT(found[0][0], 0);
     CHECK_INT(found[0][1], 0);
     CHECK_INT(found[1][0], 2);
