@@ -98,6 +98,9 @@ enum { SHMTUNE_SIZE_MAX = 4096 };
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 
 /* The version of this header: as three numbers, as one to compare with
  * (1.2.3 is 10203), and as a text. */
@@ -623,6 +626,9 @@ enum shmtune_status shmtune_launch(const struct shmtune_function *function,
                                    void *const *arguments, void *stream,
                                    struct shmtune_message *message);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

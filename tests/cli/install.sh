@@ -48,6 +48,25 @@ echo "soname $soname, node $node" >"$folder/err"
 [ "$soname" = "libshmtune.so.${node#SHMTUNE_}" ]
 report $? "the version of the names is the soname's number"
 
+# What a plug-in that links the archive shows of it.
+printf '%s\n' '#include "shmtune.h"' 'int plug(void);' \
+    'int plug(void) { return shmtune_open("", NULL, NULL); }' \
+    >"$folder/plug.c"
+if [ -f "$build/.libs/libshmtune.a" ]; then
+    # shellcheck disable=SC2046,SC2086
+    $(setting CC) -shared -fPIC $(setting SAN_CFLAGS) -I"$source/src" \
+        "$folder/plug.c" "$build/.libs/libshmtune.a" $(setting YAML_LIBS) \
+        $(setting LIBS) -o "$folder/plug.so" >"$folder/err" 2>&1 &&
+        nm -D --defined-only "$folder/plug.so" |
+        sed -n 's/^.* T \([a-z].*\)$/\1/p' | grep -vx plug |
+        sort >"$folder/shown"
+    comm -13 "$folder/recorded" "$folder/shown" >>"$folder/err"
+    grep -q '^shmtune_open$' "$folder/shown" && [ ! -s "$folder/err" ]
+    report $? "and so does what links the archive"
+else
+    skip "and so does what links the archive" "no archive was built"
+fi
+
 # -- an installation, moved --------------------------------------------------
 
 make -s -C "$build" install DESTDIR="$folder/first" >"$folder/err" 2>&1
