@@ -279,6 +279,45 @@ class Call(Case):
         self.right(*arrays, times=2)
         self.assertIn("fake_kernel(out, x, acc", repr(kernel))
 
+    def test_close_after_a_fault(self):
+        "closing gives everything back where the device has failed, and says so"
+        library = shmtune.open(folder("fake_kernel"))
+        kernel = library.kernel("fake_kernel")
+        arrays = self.arrays()
+        kernel(*arrays)
+        memory = [made for plan in kernel._plans.values()
+                  for mine in plan.workspaces.values() for _, made in mine]
+        context = driver().context()
+        driver().set_current(None)
+        os.environ["FAKE_CUDA_FAIL"] = "CtxSynchronize=700"
+        try:
+            self.refuses("cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS",
+                         library.close, status=10)
+            self.assertIsNone(driver().context())
+            self.assertEqual({made.pointer for made in memory}, {0})
+            library.close()
+        finally:
+            del os.environ["FAKE_CUDA_FAIL"]
+            driver().set_current(context)
+
+    def test_interface_in_part(self):
+        "an interface that lacks something is told by its name"
+        class Part:
+            def __init__(self, without):
+                self.whole = Interface("<f4", (1000,))
+                self.without = without
+
+            @property
+            def __cuda_array_interface__(self):
+                said = dict(self.whole.__cuda_array_interface__)
+                del said[self.without]
+                return said
+
+        _, x, acc = self.arrays()
+        for name in ("typestr", "shape", "data"):
+            self.refuses("Part, whose __cuda_array_interface__ has no '%s'"
+                         % name, self.kernel, Part(name), x, acc)
+
     def test_streams(self):
         "streams of other libraries"
         from shmtune._array import handle_of

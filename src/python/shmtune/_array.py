@@ -102,13 +102,16 @@ def _name(x):
 
 def _by_interface(x):
     said = x.__cuda_array_interface__
-    word, shape = word_of(said["typestr"]), tuple(said["shape"])
+    try:
+        kind, shape, data = said["typestr"], said["shape"], said["data"]
+    except KeyError as missing:
+        raise Error("%s, whose __cuda_array_interface__ has no %s"
+                    % (_name(x), missing)) from None
     strides = said.get("strides")
     if said.get("mask") is not None:
         raise Error("a masked array; the kernel sees its data alone")
-    size = int(said["typestr"][2:])
-    return Array(said["data"][0] or 0, word, shape,
-                 strides is None or _is_dense(shape, strides, size),
+    return Array(data[0] or 0, word_of(kind), tuple(shape),
+                 strides is None or _is_dense(shape, strides, int(kind[2:])),
                  None, said.get("stream"))
 
 

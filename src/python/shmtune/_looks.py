@@ -27,9 +27,13 @@ def _look_interface(x):
     said = x.__cuda_array_interface__
     strides = said.get("strides")
     stream = said.get("stream")
-    return ((said["typestr"], said["shape"],
-             None if strides is None else tuple(strides)),
-            said["data"][0] if stream is None else None)
+    try:
+        return ((said["typestr"], said["shape"],
+                 None if strides is None else tuple(strides)),
+                said["data"][0] if stream is None else None)
+    except KeyError:
+        describe(x)     # says what is missing
+        raise
 
 
 def _look_dlpack(x):

@@ -79,8 +79,8 @@ class Library:
         return self._kernels[word]
 
     def close(self):
-        """Waits for the device, then gives everything back.  No kernel of it
-        can be called any more."""
+        """Waits for the device, then gives everything back, also where that
+        fails, which raises Error.  No kernel of it can be called any more."""
         for kernel in self._kernels.values():
             kernel._plans.clear()
         self._kernels.clear()
@@ -94,16 +94,27 @@ class Library:
 
 
 def _close(handle, held):
+    """All of it, whatever the driver says of a part: raised at the end."""
+    errors = []
+
+    def attempt(call, *arguments):
+        try:
+            call(*arguments)
+        except Error as error:
+            errors.append(error)
+
     for context in {c for c, _ in held}:
         before = driver().context()
-        driver().set_current(context)
-        driver().synchronize_context()
+        attempt(driver().set_current, context)
+        attempt(driver().synchronize_context)
         for mine, give_back in held:
             if mine == context:
-                give_back()
-        driver().set_current(before)
+                attempt(give_back)
+        attempt(driver().set_current, before)
     held.clear()
     lib.library().close(handle)
+    if errors:
+        raise errors[0]
 
 
 class _Argument:
