@@ -133,8 +133,16 @@ if command -v cmake >/dev/null 2>&1; then
             cmake --build "$folder/cmake/archive" >"$folder/err" 2>&1 &&
             choose "$folder/cmake/archive/choose"
         report $? "and where the archive alone is installed"
+        cmake -S "$folder/cmake" -B "$folder/cmake/build" \
+            -Dshmtune_DIR="$(find "$folder/archive" -name shmtune \
+                -path '*/cmake/*')" >"$folder/err" 2>&1 &&
+            cmake --build "$folder/cmake/build" >"$folder/err" 2>&1 &&
+            ! readelf -d "$folder/cmake/build/choose" |
+            grep 'libshmtune' >"$folder/err"
+        report $? "and when shmtune_DIR becomes another one, that is used"
     else
         skip "where the archive alone is installed" "no archive was built"
+        skip "when shmtune_DIR becomes another one" "no archive was built"
     fi
     sed -i 's/shmtune 0.2 /shmtune 0.1 /' "$folder/cmake/CMakeLists.txt"
     ! configure "$folder/cmake/other" "$folder/moved" &&
@@ -143,6 +151,7 @@ if command -v cmake >/dev/null 2>&1; then
 else
     skip "the example by CMake" "no cmake"
     skip "the archive by CMake" "no cmake"
+    skip "another shmtune_DIR by CMake" "no cmake"
     skip "another minor version by CMake" "no cmake"
 fi
 
