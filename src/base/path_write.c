@@ -367,6 +367,35 @@ enum shmtune_status shmt_path_write(const char *path, const void *data,
     return status;
 }
 
+enum shmtune_status shmt_path_put_away(const char *path,
+                                       struct shmt_text *old,
+                                       struct shmt_error *err)
+{
+    struct shmt_text name = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    shmt_text_addf(&name, "%s.old", path);
+    for (int k = 2; !name.failed && shmt_path_exists(name.data); k++) {
+        shmt_text_clear(&name);
+        shmt_text_addf(&name, "%s.old.%d", path, k);
+    }
+    if (name.failed)
+        status = shmt_error_memory(err);
+    else if (rename(path, shmt_text_string(&name)) == 0)
+        shmt_text_add(old, shmt_text_string(&name));
+    else if (errno == ENOENT)
+        status = shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                                "%s: there is no such file", path);
+    else
+        status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                "%s: cannot rename to %s: %s", path,
+                                shmt_text_string(&name), strerror(errno));
+    shmt_text_free(&name);
+    if (status == SHMTUNE_OK && old->failed)
+        status = shmt_error_memory(err);
+    return status;
+}
+
 enum shmtune_status shmt_path_write_private(int folder, const char *path,
                                             const void *data, size_t size,
                                             struct shmt_error *err)

@@ -165,6 +165,32 @@ static enum shmtune_status check_sizes(const struct plan *plan,
     return status;
 }
 
+/* Of two specs with one name, the second that of the k-th word, either would
+ * write into the files of the other; a spec that is named in two ways is left
+ * out once. */
+static enum shmtune_status check_name(struct job *job, size_t k,
+                                      struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = job->named[k], *other = NULL;
+
+    for (size_t i = 0; i < k && other == NULL; i++)
+        if (job->named[i] != NULL &&
+            strcmp(job->named[i]->name, kernel->name) == 0)
+            other = job->named[i];
+    if (other == NULL)
+        return SHMTUNE_OK;
+    if (!shmt_path_is_same(other->path, kernel->path))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%s and %s are both specs of the kernel %s, and "
+                              "their results have the same files; give one "
+                              "another `name`, or tune them one after the "
+                              "other, each with an --output of its own",
+                              other->path, kernel->path, kernel->name);
+    shmt_kernel_free(job->named[k]);
+    job->named[k] = NULL;
+    return SHMTUNE_OK;
+}
+
 /* Reads the kernels of the words, into `named`. */
 static enum shmtune_status read_words(struct job *job, size_t *problems,
                                       struct shmt_error *err)
@@ -180,6 +206,8 @@ static enum shmtune_status read_words(struct job *job, size_t *problems,
             continue;
         status = shmt_command_kernel(plan->words[k], &job->named[k], err);
         if (status == SHMTUNE_OK)
+            status = check_name(job, k, err);
+        if (status == SHMTUNE_OK && job->named[k] != NULL)
             status = check_sizes(plan, job->named[k], problems, err);
     }
     return status;

@@ -217,21 +217,17 @@ static enum shmtune_status keep_results(
     const struct shmt_output_paths *place, struct known *known,
     struct shmt_error *err)
 {
-    size_t left_out;
-    char text[256];
+    struct shmt_text text = {0};
     enum shmtune_status status = shmt_output_write_tuning(
-        target->kernel, outcome, place->tuning, &left_out, err);
+        target->kernel, outcome, place->tuning, &text, err);
 
+    if (text.length > 0)
+        shmt_display_notice(&work->display, shmt_text_string(&text));
+    shmt_text_free(&text);
     if (status == SHMTUNE_OK)
         status = write_recording(work, target, outcome, err);
     if (status != SHMTUNE_OK)
         return status;
-    if (left_out > 0) {
-        snprintf(text, sizeof text, "%zu problem%s of other sources, another "
-                 "device or another protocol removed from the tuning",
-                 left_out, shmt_text_plural(left_out));
-        shmt_display_notice(&work->display, text);
-    }
     shmt_display_result(&work->display, target, outcome, place);
     shmt_sheet_add(&work->sheet, target, outcome, place, known->figures);
     return shmt_winners_add(target->kernel, outcome, &known->winners, err);

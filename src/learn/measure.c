@@ -154,20 +154,15 @@ static const char *difference(const struct shmt_learn_run *run,
     return shmt_journal_difference(old, &now);
 }
 
+/* A journal of another run's kind, where there is one. */
 static enum shmtune_status keep_as_old(const char *path,
                                        struct shmt_error *err)
 {
     struct shmt_text old = {0};
-    enum shmtune_status status = SHMTUNE_OK;
+    const enum shmtune_status status = shmt_path_put_away(path, &old, err);
 
-    shmt_text_addf(&old, "%s.old", path);
-    if (old.failed)
-        status = shmt_error_memory(err);
-    else if (rename(path, shmt_text_string(&old)) != 0 && errno != ENOENT)
-        status = shmt_error_system(err, path, "cannot move the journal of "
-                                   "other sources away");
     shmt_text_free(&old);
-    return status;
+    return status == SHMTUNE_NOT_FOUND ? SHMTUNE_OK : status;
 }
 
 /* Continues the journal of the size where it is of this run's kind; another

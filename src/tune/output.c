@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -258,33 +259,59 @@ static const char *time_text(struct shmt_arena *arena)
     return shmt_arena_copy(arena, text, strlen(text));
 }
 
-static bool same_origin(const struct shmt_tuning *tuning,
-                        const struct shmt_journal_header *header)
+/* Why a winner cannot be added to a tuning; NULL: it can. */
+static const char *difference(const struct shmt_tuning *tuning,
+                              const struct shmt_journal_header *header)
 {
-    return strcmp(tuning->digest, header->digest) == 0 &&
-           shmt_device_equal(&tuning->device, &header->device) &&
-           strcmp(tuning->protocol, header->protocol) == 0;
+    return strcmp(tuning->digest, header->digest) != 0
+               ? "it is of other sources of the kernel"
+           : !shmt_device_equal(&tuning->device, &header->device)
+               ? "it is of another device"
+           : strcmp(tuning->protocol, header->protocol) != 0
+               ? "it was measured by another protocol" : NULL;
 }
 
+/* The file that is there, or a new one: what differs is in *why. */
 static enum shmtune_status open_tuning(const char *path,
                                        const struct shmt_tune_outcome *outcome,
                                        struct shmt_tuning **out,
-                                       size_t *left_out,
+                                       const char **why,
                                        struct shmt_error *err)
 {
-    struct shmt_error why = {0};
-    enum shmtune_status status = shmt_tuning_read(path, out, &why);
+    struct shmt_error refused = {0};
+    enum shmtune_status status = shmt_tuning_read(path, out, &refused);
 
-    *left_out = 0;
+    *why = NULL;
     if (status == SHMTUNE_NOT_FOUND)
         return shmt_tuning_new(out, err);
     if (status != SHMTUNE_OK)
-        return refuse_file(&why, err);
-    if (same_origin(*out, &outcome->header))
+        return refuse_file(&refused, err);
+    *why = difference(*out, &outcome->header);
+    if (*why == NULL)
         return SHMTUNE_OK;
-    *left_out = (*out)->tuned_count;
     shmt_tuning_free(*out);
     return shmt_tuning_new(out, err);
+}
+
+/* In the place of a tuning of another origin, which is kept under another
+ * name; where there can be no new one, under its own. */
+static enum shmtune_status replace_tuning(const struct shmt_tuning *tuning,
+                                          const char *path, const char *why,
+                                          struct shmt_text *notice,
+                                          struct shmt_error *err)
+{
+    struct shmt_text old = {0};
+    enum shmtune_status status = shmt_path_put_away(path, &old, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_tuning_write(tuning, path, err);
+    if (status == SHMTUNE_OK)
+        shmt_text_addf(notice, "starting a new tuning: %s; the old one is now "
+                       "%s", why, shmt_text_string(&old));
+    else if (old.length > 0)
+        (void)rename(shmt_text_string(&old), path);
+    shmt_text_free(&old);
+    return status;
 }
 
 /* Another run may add another problem to the same tuning at the same time, so
@@ -307,14 +334,14 @@ static int lock_folder(const char *path)
 
 static enum shmtune_status add_to_tuning(
     const struct shmt_kernel *kernel, const struct shmt_tune_outcome *outcome,
-    const char *path, size_t *left_out, struct shmt_error *err)
+    const char *path, struct shmt_text *notice, struct shmt_error *err)
 {
     const struct shmt_journal_header *const header = &outcome->header;
     struct shmt_tuning *tuning;
     struct shmt_tuned tuned;
-    size_t gone;
+    const char *why;
     enum shmtune_status status =
-        open_tuning(path, outcome, &tuning, &gone, err);
+        open_tuning(path, outcome, &tuning, &why, err);
 
     if (status != SHMTUNE_OK)
         return status;
@@ -330,22 +357,22 @@ static enum shmtune_status add_to_tuning(
     if (status == SHMTUNE_OK)
         status = shmt_tuning_put(tuning, &tuned, err);
     if (status == SHMTUNE_OK)
-        status = shmt_tuning_write(tuning, path, err);
+        status = why == NULL
+                     ? shmt_tuning_write(tuning, path, err)
+                     : replace_tuning(tuning, path, why, notice, err);
     shmt_tuning_free(tuning);
-    if (status == SHMTUNE_OK)
-        *left_out = gone;
     return status;
 }
 
 enum shmtune_status
 shmt_output_write_tuning(const struct shmt_kernel *kernel,
                          const struct shmt_tune_outcome *outcome,
-                         const char *path, size_t *left_out,
+                         const char *path, struct shmt_text *notice,
                          struct shmt_error *err)
 {
     const int lock = lock_folder(path);
     const enum shmtune_status status =
-        add_to_tuning(kernel, outcome, path, left_out, err);
+        add_to_tuning(kernel, outcome, path, notice, err);
 
     if (lock >= 0)
         close(lock);

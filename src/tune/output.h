@@ -37,14 +37,14 @@ shmt_output_paths_of(struct shmt_arena *arena, const struct shmt_target *target,
                      const char *output, const int64_t *problem,
                      struct shmt_output_paths *out, struct shmt_error *err);
 
-/* Adds the winner to the tuning, or replaces the entry of its problem.
- * Entries of other problems are kept if they are of the same sources, device
- * and protocol; *left_out counts those that were removed.  An existing file
+/* Adds the winner to the tuning, or replaces the entry of its problem.  A
+ * tuning of other sources, another device or another protocol is renamed to
+ * .old and a new one begins, which is appended to `notice`.  An existing file
  * that is no tuning is not overwritten: SHMTUNE_INVALID_FILE. */
 enum shmtune_status
 shmt_output_write_tuning(const struct shmt_kernel *kernel,
                          const struct shmt_tune_outcome *outcome,
-                         const char *path, size_t *left_out,
+                         const char *path, struct shmt_text *notice,
                          struct shmt_error *err);
 
 /* Puts a dispatch into the tuning, or removes the one that is there (NULL).

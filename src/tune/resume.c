@@ -4,7 +4,6 @@
  * results go into the ledger, filtered again by today's limits; if not, it is
  * renamed to .old and a new one begins.  Called by run.c.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,24 +212,16 @@ static enum shmtune_status start_new_journal(struct shmt_tune *tune,
                                              struct shmt_error *err)
 {
     const char *const path = tune->options->journal;
-    const size_t room = strlen(path) + sizeof ".old";
-    bool renamed;
-    char *old;
+    struct shmt_text old = {0};
     enum shmtune_status status;
 
     if (why == NULL)
         return shmt_journal_begin(tune->journal, &tune->outcome->header, err);
-    old = malloc(room);
-    if (old == NULL)
-        return shmt_error_memory(err);
-    snprintf(old, room, "%s.old", path);
-    renamed = rename(path, old) == 0;
-    if (!renamed)
-        status = shmt_error_set(err, SHMTUNE_STORAGE,
-                                "%s: cannot rename to %s: %s", path, old,
-                                strerror(errno));
-    else
+    status = shmt_path_put_away(path, &old, err);
+    if (status == SHMTUNE_OK)
         status = shmt_journal_close(tune->journal, err);
+    else
+        (void)shmt_journal_close(tune->journal, NULL);
     tune->journal = NULL;
     if (status == SHMTUNE_OK)
         status = shmt_journal_open(path, tune->target->kernel, &tune->journal,
@@ -240,10 +231,10 @@ static enum shmtune_status start_new_journal(struct shmt_tune *tune,
                                     err);
     if (status == SHMTUNE_OK)
         shmt_tune_notice(tune, "starting a new journal: %s; the old one is "
-               "now %s", why, old);
-    else if (renamed)
-        (void)rename(old, path);
-    free(old);
+               "now %s", why, shmt_text_string(&old));
+    else if (old.length > 0)
+        (void)rename(shmt_text_string(&old), path);
+    shmt_text_free(&old);
     return status;
 }
 

@@ -62,6 +62,12 @@ run toy --no-resume --strategy exhaustive -q
 check "--no-resume starts a new journal and keeps the old journal" all 'exits 0' \
     'same before $journal.old' err_empty
 
+cp "$journal" second
+run toy --no-resume --strategy exhaustive
+check "another one of the journals before" all 'exits 0' \
+    'same before $journal.old' 'same second $journal.old.2' \
+    'err_has "the old one is now .*$journal.old.2$"'
+
 # Records of values that the spec no longer has.
 cat "$root/kernels/toy.yaml" >toy.yaml
 cp -r tunings narrower
@@ -72,6 +78,18 @@ check "a spec with fewer values starts a new journal" all 'exits 0' \
     '! cmp -s toy.yaml "$root/kernels/toy.yaml"' \
     'err_has "starting a new journal: the kernel.s sources have changed"' \
     'has_file narrower/toy/$device.4096x1.journal.old'
+check "and a new tuning" all 'same $tuning narrower/toy/$device.yaml.old' \
+    'err_has "starting a new tuning: it is of other sources of the kernel; the old one is now narrower/toy/$device.yaml.old$"'
+
+# Two specs of one kernel would write the same files.
+run ./toy.yaml toy --output both
+check "two specs of one kernel are refused, both named" all 'exits 1' \
+    'err_has "\./toy.yaml and .*/kernels/toy.yaml are both specs of the kernel toy, .*--output"' \
+    'no_file both'
+run ./toy.yaml toy.yaml "$PWD/toy.yaml" --output both --strategy random \
+    --budget 2 --size n=4096,m=1 -q
+check "one spec by several names is tuned once" all 'exits 0' err_empty \
+    '[ "$(grep -c "n=4096" out)" -eq 1 ]'
 
 # -- replay ---------------------------------------------------------------
 mkdir -p "$root/tunings/toy"

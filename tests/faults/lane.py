@@ -421,10 +421,10 @@ class Expected:
             return f'the plain run after it: {run.status} {message(run)}'
         if run.out not in [each.out for each in self.runs]:
             return f'the plain run after it prints: {run.out[:300]}'
-        # Where the run that failed has begun a journal, that is the old one.
-        found = {path: self.trees[0].get(path, data)
-                 if path.endswith('.journal.old') else data
-                 for path, data in found.items()}
+        # Where the run that failed has begun a journal, that is another old
+        # one.
+        found = {path: data for path, data in found.items()
+                 if not path.endswith('.journal.old.2')}
         # What could not be captured whole has taken the first name.
         trees = self.trees
         if noted:

@@ -225,13 +225,13 @@ static struct shmt_tuned *entry_of(const struct shmt_tuning *tuning,
 }
 
 static void deliver(const char *path, size_t size, const char *digest,
-                    size_t expected_left_out)
+                    const char *expected_notice)
 {
     struct shmt_target *const target = fixture_live(toy, 2);
     struct shmt_tune_options options = fixture_options();
     struct shmt_tune_outcome *outcome = NULL;
     struct shmt_error err = {0};
-    size_t left_out = 99;
+    struct shmt_text notice = {0};
 
     options.budget_count = 20;
     CHECK_INT(shmt_tune_run(target, toy->sizes[size], &options, &outcome,
@@ -239,13 +239,31 @@ static void deliver(const char *path, size_t size, const char *digest,
     if (outcome != NULL) {
         if (digest != NULL)
             snprintf(outcome->header.digest, SHMT_DIGEST_TEXT, "%s", digest);
-        CHECK_INT(shmt_output_write_tuning(toy, outcome, path, &left_out, &err),
+        CHECK_INT(shmt_output_write_tuning(toy, outcome, path, &notice, &err),
                   SHMTUNE_OK);
         CHECK_TEXT(err.text, "");
-        CHECK_INT(left_out, expected_left_out);
+        CHECK_HAS(shmt_text_string(&notice), expected_notice);
+        CHECK_INT(notice.length > 0, expected_notice[0] != '\0');
     }
+    shmt_text_free(&notice);
     shmt_tune_free(outcome);
     target->operations->close(target);
+}
+
+/* A tuning of so many sizes. */
+static void check_sizes(const char *name, const char *digest, size_t count)
+{
+    struct shmt_tuning *tuning = NULL;
+    struct shmt_error err = {0};
+
+    CHECK_INT(shmt_tuning_read(fixture_path(name), &tuning, &err),
+              SHMTUNE_OK);
+    CHECK_TEXT(err.text, "");
+    if (tuning == NULL)
+        return;
+    CHECK_TEXT(tuning->digest, digest);
+    CHECK_INT(tuning->tuned_count, count);
+    shmt_tuning_free(tuning);
 }
 
 static void other_sizes_stay(void)
@@ -258,9 +276,9 @@ static void other_sizes_stay(void)
     shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_error err = {0};
 
-    deliver(path, 0, NULL, 0);
-    deliver(path, 1, NULL, 0);
-    deliver(path, 0, NULL, 0);
+    deliver(path, 0, NULL, "");
+    deliver(path, 1, NULL, "");
+    deliver(path, 0, NULL, "");
     CHECK_INT(shmt_tuning_read(path, &tuning, &err), SHMTUNE_OK);
     CHECK_TEXT(err.text, "");
     if (tuning == NULL)
@@ -281,11 +299,13 @@ static void other_sizes_stay(void)
           1e-3);
     CHECK_TEXT(one->strategy, "exhaustive");
     shmt_tuning_free(tuning);
-    /* Of other sources: they do not mix. */
-    deliver(path, 0, other, 2);
-    CHECK_INT(shmt_tuning_read(path, &tuning, &err), SHMTUNE_OK);
-    CHECK_INT(tuning->tuned_count, 1);
-    shmt_tuning_free(tuning);
+    /* Of other sources: they do not mix, and none is lost. */
+    deliver(path, 0, other, "it is of other sources of the kernel; the old "
+            "one is now ");
+    deliver(path, 0, NULL, "toy-tuning.yaml.old.2");
+    check_sizes("toy-tuning.yaml", toy->digest, 1);
+    check_sizes("toy-tuning.yaml.old", toy->digest, 2);
+    check_sizes("toy-tuning.yaml.old.2", other, 1);
 }
 
 static void a_stranger_is_not_overwritten(void)
@@ -296,13 +316,14 @@ static void a_stranger_is_not_overwritten(void)
     struct shmt_tune_options options = fixture_options();
     struct shmt_tune_outcome *outcome;
     struct shmt_error err = {0};
-    size_t left_out;
+    struct shmt_text notice = {0};
 
     options.budget_count = 3;
     outcome = fixture_run(target, &options, SHMTUNE_OK);
     fixture_write(path, "shopping: [milk]\n", 17);
-    CHECK_INT(shmt_output_write_tuning(toy, outcome, path, &left_out, &err),
+    CHECK_INT(shmt_output_write_tuning(toy, outcome, path, &notice, &err),
               SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(shmt_text_string(&notice), "");
     CHECK_HAS(err.text, "stranger.yaml");
     shmt_tune_free(outcome);
     target->operations->close(target);

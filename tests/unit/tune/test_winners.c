@@ -60,13 +60,14 @@ static const char *prepare(void)
     const char *const path = fixture_path("winners.yaml");
     const struct shmt_tune_options options = fixture_options();
     struct shmt_tune_outcome *const outcome = run(&options);
-    size_t left_out;
+    struct shmt_text notice = {0};
 
     if (outcome == NULL)
         return path;
     CHECK_INT(shmt_winners_add(toy, outcome, &winners, NULL), SHMTUNE_OK);
-    CHECK_INT(shmt_output_write_tuning(toy, outcome, path, &left_out, NULL),
+    CHECK_INT(shmt_output_write_tuning(toy, outcome, path, &notice, NULL),
               SHMTUNE_OK);
+    CHECK_TEXT(shmt_text_string(&notice), "");
     add_ties(path, outcome->finals[0].config);
     shmt_tune_free(outcome);
     return path;
