@@ -317,6 +317,15 @@ enum shmtune_status shmt_command_print(struct shmt_text *text,
                                        struct shmt_error *err);
 /* Whether -o FILE is standard output: not given, or "-". */
 bool shmt_command_is_standard(const char *output);
+/* Refuses a file to write that is one to read, whatever both are called;
+ * SHMTUNE_INVALID_ARGUMENT.  With the spec, its sources and headers. */
+enum shmtune_status shmt_command_check_output(const char *output,
+                                              const char *input,
+                                              struct shmt_error *err);
+enum shmtune_status
+shmt_command_check_output_of(const char *output,
+                             const struct shmt_kernel *kernel,
+                             struct shmt_error *err);
 /* Writes the text to -o FILE, as it is. */
 enum shmtune_status shmt_command_put(const char *output,
                                      const struct shmt_text *text,

@@ -126,6 +126,10 @@ static enum shmtune_status export_journal(const char *path,
                              "own size; leave --size out", path);
 
     if (status == SHMTUNE_OK)
+        status = shmt_command_check_output(request->output, path, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_check_output_of(request->output, kernel, err);
+    if (status == SHMTUNE_OK)
         status = space ? shmt_export_t1(kernel, journal->header.problem, &text,
                                         err)
                        : forms[request->form].write(kernel, journal, &text,
@@ -157,6 +161,8 @@ static enum shmtune_status export_kernel(const char *word,
                              "as %s; name a journal, or use --to t1", word,
                              forms[request->form].word);
 
+    if (status == SHMTUNE_OK)
+        status = shmt_command_check_output_of(request->output, kernel, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_parse_problem(kernel, request->size, problem,
                                             err);

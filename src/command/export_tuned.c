@@ -167,6 +167,22 @@ static enum shmtune_status gather(struct work *work)
     return status;
 }
 
+static enum shmtune_status check_output(const struct work *work)
+{
+    const struct shmt_command_export_tuned *const request = work->request;
+    enum shmtune_status status = shmt_command_check_output_of(
+        request->output, work->kernel, work->err);
+
+    if (status == SHMTUNE_OK && request->form != NULL)
+        status = shmt_command_check_output(request->output, request->form,
+                                           work->err);
+    for (int k = 0; status == SHMTUNE_OK && k < request->count; k++)
+        status = shmt_command_check_output(request->output,
+                                           request->call->words[k],
+                                           work->err);
+    return status;
+}
+
 static enum shmtune_status write_form(struct work *work)
 {
     const struct shmt_command_export_tuned *const request = work->request;
@@ -211,6 +227,8 @@ shmt_command_export_tuned(const struct shmt_command_export_tuned *request,
     enum shmtune_status status =
         work.arena == NULL ? shmt_error_memory(err) : gather(&work);
 
+    if (status == SHMTUNE_OK)
+        status = check_output(&work);
     if (status == SHMTUNE_OK)
         status = write_form(&work);
     if (status == SHMTUNE_OK)

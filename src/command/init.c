@@ -317,6 +317,8 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
                                   err);
     if (status == SHMTUNE_OK)
         status = choose(job, path, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_check_output(job->output, path, err);
     if (status == SHMTUNE_OK && !job->force &&
         !shmt_command_is_standard(job->output))
         status = refuse_existing(job->output, err);

@@ -447,12 +447,30 @@ static enum shmtune_status report(const struct job *job, size_t bytes,
     return SHMTUNE_OK;
 }
 
+/* Whether the pack would take the place of a file in it. */
+static enum shmtune_status check_output(const struct job *job,
+                                        struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < job->file_count; k++) {
+        const char *const path =
+            shmt_path_join(job->arena, job->folder, job->files[k].name);
+
+        status = path == NULL
+                     ? shmt_error_memory(err)
+                     : shmt_command_check_output(job->output, path, err);
+    }
+    return status;
+}
+
 static enum shmtune_status write_pack(struct job *job, struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    enum shmtune_status status =
-        shmt_pack_write(job->files, job->file_count, &text, err);
+    enum shmtune_status status = check_output(job, err);
 
+    if (status == SHMTUNE_OK)
+        status = shmt_pack_write(job->files, job->file_count, &text, err);
     if (status == SHMTUNE_OK)
         status = try_pack(job, &text, err);
     if (status == SHMTUNE_OK)

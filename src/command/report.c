@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/base.h"
@@ -88,6 +89,11 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "--output -, --plot - and --json each want "
                                 "standard output; one can have it");
+    if (status == SHMTUNE_OK && standard == 0 && o->output != NULL &&
+        o->plot != NULL && strcmp(o->output, o->plot) == 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--output and --plot are both %s; name two "
+                                "files", o->plot);
     return status;
 }
 
@@ -211,6 +217,26 @@ static enum shmtune_status write_page(const struct shmt_command_call *call,
     return status;
 }
 
+/* Neither the page nor the drawing takes the place of what is read. */
+static enum shmtune_status check_outputs(const struct options *options,
+                                         const struct shmt_command_files *files,
+                                         struct shmt_error *err)
+{
+    const char *const outputs[] = {options->output, options->plot};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t o = 0; o < sizeof outputs / sizeof *outputs; o++)
+        for (size_t k = 0; status == SHMTUNE_OK && k < files->count; k++) {
+            const struct shmt_command_file *const file = &files->items[k];
+
+            status = shmt_command_check_output(outputs[o], file->path, err);
+            if (status == SHMTUNE_OK && file->kernel != NULL)
+                status = shmt_command_check_output_of(outputs[o],
+                                                      file->kernel, err);
+        }
+    return status;
+}
+
 static enum shmtune_status make(const struct shmt_command_call *call,
                                 const struct options *options,
                                 const struct shmt_command_files *files,
@@ -256,6 +282,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     files = (struct shmt_command_files){.specs = &options.specs,
                                         .jobs = options.jobs};
     status = shmt_command_files_read(&files, call->words, (size_t)rest, err);
+    if (status == SHMTUNE_OK)
+        status = check_outputs(&options, &files, err);
     if (status == SHMTUNE_OK)
         status = make(call, &options, &files, err);
     shmt_command_files_free(&files);

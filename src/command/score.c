@@ -665,6 +665,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     int rest;
     enum shmtune_status status = parse(call, &options, &rest, err);
 
+    for (int k = 0; status == SHMTUNE_OK && k < rest; k++)
+        status = shmt_command_check_output(options.plot, call->words[k], err);
     if (status != SHMTUNE_OK)
         return status;
     arena = shmt_arena_new();

@@ -450,6 +450,30 @@ static enum shmtune_status add_words(struct job *job, struct shmt_error *err)
     return status;
 }
 
+/* The page and the drawing are written before anything is measured: not over
+ * what was named to be read. */
+static enum shmtune_status check_outputs(const struct job *job,
+                                         struct shmt_error *err)
+{
+    const struct shmt_command_tune_options *const o = &job->work.options;
+    const char *const outputs[] = {o->report, o->plot};
+    const struct shmt_command_repeats *const inputs[] = {&o->from, &o->also};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t w = 0; w < sizeof outputs / sizeof *outputs; w++) {
+        for (size_t k = 0; status == SHMTUNE_OK && k < job->plan.count; k++)
+            if (job->named[k] != NULL)
+                status = shmt_command_check_output_of(outputs[w],
+                                                      job->named[k], err);
+        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+            for (size_t k = 0; status == SHMTUNE_OK && k < inputs[i]->count;
+                 k++)
+                status = shmt_command_check_output(
+                    outputs[w], inputs[i]->items[k], err);
+    }
+    return status;
+}
+
 /* With -v it is said what the page cost. */
 static void end_page(struct shmt_command_work *work)
 {
@@ -539,6 +563,8 @@ static enum shmtune_status tune_words(struct job *job, int count,
     if (status == SHMTUNE_OK)
         status = job->plan.count > 0 ? add_words(job, err)
                                      : add_all(job, err);
+    if (status == SHMTUNE_OK)
+        status = check_outputs(job, err);
     if (status != SHMTUNE_OK)
         return status;
     problems *= shmt_command_work_models(work);

@@ -250,6 +250,46 @@ check "a page that cannot be written" all "exits 5" out_empty \
     "err_has absent/page.html"
 run report --scripts
 check "an unknown option" all "exits 1" out_empty "err_has -- --scripts"
+
+# -- what is read stays ---------------------------------------------------------
+mkdir stay
+cp "$root/kernels/scale."* stay/
+cp "$root/tunings/scale/t.yaml" stay/tuning.yaml
+cp "$root/tunings/scale/j.journal" stay/run.journal
+ln stay/run.journal stay/link
+ln -s run.journal stay/soft
+echo '{arch}' >stay/form
+cp -r "$root" stay/root
+find stay -type f -exec cksum {} + | sort >stays
+stays() {
+    find stay -type f -exec cksum {} + | sort >now
+    cmp -s stays now
+}
+while read -r words; do
+    # shellcheck disable=SC2086
+    run $words
+    check "it stays: $words" all "exits 1" out_empty stays \
+        "err_has 'cannot be written: it is the file .*stay/.*, which is read'"
+done <<'END'
+report stay/tuning.yaml -o stay/tuning.yaml
+report stay/tuning.yaml --plot stay/link stay/run.journal
+report stay/run.journal -o ./stay/run.journal
+report stay/run.journal -o stay/soft
+report stay/run.journal -o stay/scale.cu --spec stay/scale.yaml
+export stay/run.journal --to t4 -o stay/link
+export stay/scale.yaml --to t1 -o stay/scale.h
+export stay/tuning.yaml --to header -o stay/tuning.yaml
+export stay/tuning.yaml --template stay/form -o stay/form
+score stay/run.journal --plot stay/run.journal
+init stay/scale.cu -o stay/scale.cu --force
+pack stay/root -o stay/root/kernels/scale.yaml
+tune stay/scale.yaml --plot stay/scale.yaml
+tune scale --from stay/tuning.yaml --report stay/tuning.yaml
+END
+run report stay/run.journal -o both.svg --plot both.svg
+check "two outputs in one file" all "exits 1" "[ ! -e both.svg ]" \
+    "err_has 'are both both.svg'"
+
 # -- what the hardware counted -------------------------------------------------
 cd "$folder" || exit 1
 cat >explained.part <<'END'
