@@ -284,6 +284,7 @@ int main(int argc, char **argv)
     request.call.colour = may_colour(&request, STDOUT_FILENO);
     request.call.error_colour = may_colour(&request, STDERR_FILENO);
     status = run(&request, &err);
+    shmt_command_end_signals();
     if (status != SHMTUNE_OK && request.json && err.text[0] != '\0')
         shmt_command_json_error(&err);
     closed = close_output(status == SHMTUNE_OK ? &err : NULL);

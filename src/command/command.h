@@ -277,11 +277,14 @@ void shmt_command_json_begin(void);
 
 /* -- signal.c ---------------------------------------------------- */
 
-/* 1 after the first SIGINT or SIGTERM since they are caught: the command
- * should end soon, with the results it has.  A second signal ends the
+/* 1 after the first SIGINT, SIGTERM, SIGHUP, SIGUSR1 or SIGUSR2 since they are
+ * caught, or when nobody reads what is printed any more: the command should
+ * end soon, with the results it has.  A signal two seconds later ends the
  * program. */
 extern volatile sig_atomic_t shmt_command_stopped;
 void shmt_command_catch_signals(void);
+/* To be called at the end: dies of SIGPIPE where that was caught. */
+void shmt_command_end_signals(void);
 
 /* -- lines.c ----------------------------------------------------- */
 

@@ -186,8 +186,10 @@ check "not by what the others had meanwhile" all 'exits 0' \
     'err_lacks "nothing new"' 'err_has "252 of 252 candidates, 3 of them"'
 
 # -- the session ends --------------------------------------------------------
-# hung_up PREFIX...: a run that gets SIGHUP after 5 results.
-hung_up() {
+# signalled SIGNALS PREFIX...: a run that gets them at once after 5 results.
+signalled() {
+    signals=$1
+    shift
     rm -rf hung
     FAKE_WORKER_BUSY_MS=20 "$@" "$build/shmtune" toy --size n=4096 --budget 30 \
         --output hung >out 2>err </dev/null &
@@ -197,7 +199,9 @@ hung_up() {
         [ "$(grep -c config: hung/$place 2>/dev/null)" -ge 5 ] 2>/dev/null &&
             break
     done
-    kill -HUP $pid
+    for signal in $signals; do
+        kill "-$signal" $pid
+    done
     wait $pid
     status=$?
 }
@@ -208,11 +212,27 @@ if [ "$heard" = env ] && sh -c 'kill -HUP $$' 2>/dev/null; then
     skip "a hangup is an interrupt" "hangups are ignored here (nohup)"
 else
     # shellcheck disable=SC2086
-    hung_up $heard
+    signalled HUP $heard
     check "a hangup is an interrupt" all 'exits 130' \
         'err_has "the same command resumes"' \
         '[ -z "$(ls -d shmtune-?????? 2>/dev/null)" ]'
 fi
-hung_up nohup
+signalled HUP nohup
 check "unless it is to be ignored" exits 0
+for signals in USR1 USR2 "TERM TERM" "TERM USR1 TERM"; do
+    signalled "$signals" env
+    check "so is $signals, and nothing stays behind" all 'exits 130' \
+        'err_has "the same command resumes"' \
+        '[ -z "$(ls -d shmtune-?????? 2>/dev/null)" ]'
+done
+rm -rf hung
+{
+    FAKE_WORKER_BUSY_MS=20 "$build/shmtune" toy --size n=4096 --max-spill 0 \
+        -v --budget 60 --output hung 2>&1
+    echo $? >code
+} | head -n 1 >out
+status=$(cat code)
+check "nor does it where nobody reads on" all 'exits 141' \
+    '[ "$(grep -c config: hung/$place)" -lt 60 ]' \
+    '[ -z "$(ls -d shmtune-?????? 2>/dev/null)" ]'
 finish
