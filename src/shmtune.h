@@ -425,8 +425,9 @@ struct shmtune_choice {
  * memory included, and at least one block of it fits a multiprocessor.
  *
  * Takes well under 100 ns when the match is exact, about 100 when it is learnt,
- * a few microseconds otherwise; allocates nothing, makes no system
- * call, takes no lock.  ($SHMTUNE_LOG: but for the first of a problem.)
+ * a few microseconds otherwise, some ten where hardly anything that was tuned
+ * fits; allocates nothing, makes no system call, takes no lock.  ($SHMTUNE_LOG:
+ * but for the first of a problem.)
  *
  * SHMTUNE_INVALID_ARGUMENT: a NULL, a wrong `size`, a problem outside of the
  * kernel's domain, or a device with no compute capability.

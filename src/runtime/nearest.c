@@ -51,6 +51,7 @@ struct walk {
     float place[2 * SHMTUNE_DIMENSIONS];
     double log2_multiprocessors, log2_memory_rate;
     bool other_devices;        /* the level: not this device */
+    int overdraft;             /* while nothing has been found */
     struct shmt_runtime_sieve *sieve;
     size_t count;
     uint64_t winners[SHMT_RUNTIME_NEAREST];
@@ -356,8 +357,24 @@ static void visit(struct walk *walk, const struct stand *at,
     leave(walk, at, !passes);
 }
 
-/* Stops when the distance of the problem alone exceeds the total of the best
- * so far, or when it has made all the checks it may. */
+/* Whether there is a stop that may be better than the best so far: a total is
+ * no less than the distance of the problem alone. */
+static bool is_promising(const struct walk *walk,
+                         const struct shmt_runtime_nearest *best)
+{
+    return stops_of(walk) > 0 && !walk->sieve->hopeless &&
+           stand_of(walk).stop.distance < best->distance;
+}
+
+/* What has been found is not looked beyond for long; to find anything is worth
+ * more checks. */
+static bool may_look(const struct walk *walk,
+                     const struct shmt_runtime_nearest *best)
+{
+    return walk->sieve->allowance >
+           (best->entry == NULL ? -walk->overdraft : 0);
+}
+
 bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
                                const struct shmtune_device *device,
                                bool other_devices,
@@ -365,6 +382,7 @@ bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
                                struct shmt_runtime_nearest *out)
 {
     struct walk walk;
+    bool cut;
 
     walk.request = request;
     walk.device = device;
@@ -379,16 +397,17 @@ bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
                        request->kernel->spec->dimension_count, 1, walk.place);
     begin_walk(&walk);
     sieve->allowance -= COST_STOP * (int)walk.count;
+    walk.overdraft =
+        walk.count <= SHMT_RUNTIME_FEW ? SHMT_RUNTIME_OVERDRAFT : 0;
     *out = (struct shmt_runtime_nearest){.distance = INFINITY};
-    while (stops_of(&walk) > 0 && sieve->allowance > 0 && !sieve->hopeless) {
+    while (is_promising(&walk, out) && may_look(&walk, out)) {
         const struct stand at = stand_of(&walk);
 
-        if (at.stop.distance >= out->distance)
-            break;
         visit(&walk, &at, out);
     }
-    if (request->trace != NULL && stops_of(&walk) > 0 &&
-        sieve->allowance <= 0)
+    cut = is_promising(&walk, out);
+    sieve->cut |= cut;
+    if (request->trace != NULL && cut)
         shmt_text_addf(request->trace, "%zu more sizes were not looked at: "
                        "a selection makes a few checks\n", stops_of(&walk));
     if (out->entry == NULL)

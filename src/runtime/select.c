@@ -22,17 +22,23 @@ static const char reason_exact[] =
     "measured on this device for this problem";
 static const char reason_learnt[] =
     "learnt on this device from other problems: what does best at such sizes";
-static const char reason_nearest[] =
-    "measured on this device, not for this problem: the nearest that fits";
-static const char reason_capability[] =
-    "not measured on this device: another device of its compute capability, "
-    "the nearest problem that fits";
+#define LOOKED_AT " of those that a selection looks at"
+#define NEAREST "measured on this device, not for this problem: the nearest " \
+                "that fits"
+#define CAPABILITY "not measured on this device: another device of its "     \
+                   "compute capability, the nearest problem that fits"
+static const char *const reason_nearest[] = {NEAREST, NEAREST LOOKED_AT};
+static const char *const reason_capability[] = {CAPABILITY,
+                                                CAPABILITY LOOKED_AT};
 static const char reason_no_tuning[] =
     "no tuning of this kernel was opened (the notes say what was left out)";
 static const char reason_no_device[] =
     "no tuning of this kernel is for this compute capability";
-static const char reason_no_fit[] =
-    "no tuned configuration fits this problem on this device";
+static const char *const reason_no_fit[] = {
+    "no tuned configuration fits this problem on this device",
+    "no tuned configuration" LOOKED_AT " fits this problem on this device, "
+    "and there are more (shmtune_explain counts them)"
+};
 
 static void fill(const struct shmt_runtime_request *request,
                  const struct shmt_runtime_tuning *tuning,
@@ -120,12 +126,13 @@ static const struct shmtune_device *complete(
     return room;
 }
 
-static const char *default_reason(const struct shmt_runtime_request *request)
+static const char *default_reason(const struct shmt_runtime_request *request,
+                                  bool cut)
 {
     if (request->kernel->tuning_count == 0)
         return reason_no_tuning;
     return (request->devices.same | request->devices.others) != 0
-               ? reason_no_fit : reason_no_device;
+               ? reason_no_fit[cut] : reason_no_device;
 }
 
 static enum shmtune_status
@@ -160,7 +167,7 @@ take_default(const struct shmt_runtime_request *request,
         return status;
     fill(request, &no_tuning, &entry, entry.values, out);
     out->match = SHMTUNE_DEFAULT;
-    out->reason = default_reason(request);
+    out->reason = default_reason(request, sieve->cut);
     out->tuned_problem = NULL;
     return SHMTUNE_OK;
 }
@@ -188,7 +195,8 @@ static enum shmtune_status search(struct shmt_runtime_request *request,
     fill(request, found.tuning, found.entry, found.values, out);
     out->match =
         other_devices ? SHMTUNE_SAME_CAPABILITY : SHMTUNE_NEAREST_SIZE;
-    out->reason = other_devices ? reason_capability : reason_nearest;
+    out->reason = (other_devices ? reason_capability
+                                 : reason_nearest)[sieve.cut];
     return SHMTUNE_OK;
 }
 

@@ -21,6 +21,7 @@ void shmt_runtime_sieve_begin(struct shmt_runtime_sieve *sieve,
     sieve->allowance = SHMT_RUNTIME_ALLOWANCE;
     sieve->likely = 0;
     sieve->hopeless = false;
+    sieve->cut = false;
     memset(sieve->seen, 0, count * sizeof *sieve->seen);
 }
 

@@ -8,11 +8,13 @@
 
 #include "kernel/kernel.h"
 
-/* Tunings are not trusted, and a selection is to take a few microseconds
+/* Tunings are not trusted, and a selection is to take some microseconds
  * whatever they hold, so it has an allowance for what it computes, in steps of
- * expressions. */
+ * expressions, of about 4 ns each. */
 enum {
     SHMT_RUNTIME_ALLOWANCE = 900,
+    SHMT_RUNTIME_OVERDRAFT = 1600,      /* while nothing has been found, */
+    SHMT_RUNTIME_FEW = 64,              /* among so many sizes at most */
     SHMT_RUNTIME_MORE_ALLOWANCE = 180,  /* for other devices, with what is
                                            left */
     SHMT_RUNTIME_SIZED = 32,            /* constraints that are remembered, */
@@ -25,6 +27,7 @@ struct shmt_runtime_sieve {
     const struct shmt_kernel *spec;
     const int64_t *problem;
     int allowance;        /* may be overdrawn by the last */
+    bool cut;             /* it did not last for all that could be better */
     size_t likely;       /* refused last: tried first */
     bool hopeless;       /* one that uses no parameter refused */
     const shmt_config *seen[SHMT_RUNTIME_SIZED][SHMT_RUNTIME_SEEN];

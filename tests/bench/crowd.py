@@ -36,6 +36,7 @@ def main():
                 m, n = (FIRST + 8 * (at // SIDE ** p % SIDE) for p in (0, 1))
                 k_size = FIRST + 8 * (at // SIDE ** 2)
                 out.write(f"- size: {{m: {m}, n: {n}, k: {k_size}}}\n{entry}")
+            out.write("...\n")
 
 
 if __name__ == "__main__":

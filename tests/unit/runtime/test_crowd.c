@@ -226,11 +226,40 @@ static void checks_are_bounded(void)
     open_again();
     CHECK_INT(shmtune_select(toy, &device, problem, &choice), SHMTUNE_OK);
     CHECK_INT(choice.match, SHMTUNE_DEFAULT);
+    CHECK_HAS(choice.reason, "that a selection looks at fits this problem on "
+                             "this device, and there are more");
     CHECK(shmtune_explain(toy, &device, problem, text, sizeof text) < TEXT);
     printf("# %d checks\n", count_of(text, ", distance "));
     CHECK(count_of(text, ", distance ") > 0);
     CHECK(count_of(text, ", distance ") <= MOST_CHECKS);
     CHECK_HAS(text, " more sizes were not looked at");
+}
+
+/* What fits is found behind many that do not, and is said to be the nearest of
+ * some where one behind it might have been nearer. */
+static void what_fits_is_found(void)
+{
+    enum { COUNT = 64 };
+    static struct fixture_tuned tuned[COUNT];
+    const struct shmtune_device device = fixture_device();
+    const int64_t problem[] = {1024, 40};
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
+
+    for (int last = COUNT - 1; last >= COUNT - 2; last--) {
+        for (int k = 0; k < COUNT; k++)
+            tuned[k] = (struct fixture_tuned){
+                1025 + 2 * k, 1024, k < last ? 256 : 32, 0, 0, 10};
+        begin();
+        fixture_tune("a.yaml", &device, tuned, COUNT);
+        open_again();
+        CHECK_INT(shmtune_select(toy, &device, problem, &choice), SHMTUNE_OK);
+        CHECK_INT(choice.match, SHMTUNE_NEAREST_SIZE);
+        CHECK(choice.tuned_problem != NULL &&
+              choice.tuned_problem[0] == 1025 + 2 * last);
+        CHECK_INT(strstr(choice.reason, "the nearest that fits of those that a "
+                                        "selection looks at") != NULL,
+                  last < COUNT - 1);
+    }
 }
 
 /* A tie costs more than a winner does, so a winner that runs is found before
@@ -434,6 +463,7 @@ int main(void)
     CHECK_RUN(an_exact_match_is_one_look);
     CHECK_RUN(the_first_file_of_the_device_is_chosen);
     CHECK_RUN(checks_are_bounded);
+    CHECK_RUN(what_fits_is_found);
     CHECK_RUN(winners_come_before_ties);
     CHECK_RUN(nearest_is_that_of_a_full_walk);
     CHECK_RUN(equally_far_sizes_come_by_file);
