@@ -67,6 +67,21 @@ else
     skip "and so does what links the archive" "no archive was built"
 fi
 
+# libtool would fail after all has been built.
+if [ -x "$source/configure" ]; then
+    mkdir "$folder/refused"
+    for option in --prefix --libdir; do
+        (cd "$folder/refused" &&
+            "$source/configure" "$option=$folder/two words") \
+            >>"$folder/err" 2>&1 && echo "not refused: $option"
+    done >>"$folder/err"
+    [ "$(grep -c "error: \"$folder/two words\": .*white space" \
+        "$folder/err")" -eq 2 ]
+    report $? "configure refuses a folder with a space in its name"
+else
+    skip "configure refuses a folder with a space" "no configure"
+fi
+
 # -- an installation, moved --------------------------------------------------
 
 make -s -C "$build" install DESTDIR="$folder/first" >"$folder/err" 2>&1
