@@ -18,7 +18,7 @@
 
 enum {
     NAME = 256,
-    TRIES = 200, PAUSE_NS = 10000000     /* two seconds for a lock */
+    LOCK_S = 30, PAUSE_NS = 10000000     /* for the lock; between two looks */
 };
 
 enum shmtune_status shmt_wanted_new(struct shmt_wanted **out,
@@ -329,20 +329,22 @@ static int lock_folder(int folder, const char *path, struct shmt_error *err)
 {
     const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const struct timespec pause = {0, PAUSE_NS};
+    const double end = shmt_clock_s() + LOCK_S;
 
     if (fd < 0) {
         shmt_error_system(err, path, "its folder cannot be opened");
         return -1;
     }
-    for (int k = 0; k < TRIES; k++) {
+    do {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0 ||
             (errno != EWOULDBLOCK && errno != EINTR))
             return fd;
         nanosleep(&pause, NULL);
-    }
+    } while (shmt_clock_s() < end);
     close(fd);
     shmt_error_set(err, SHMTUNE_STORAGE, "%s: the lock of its folder was not "
-                   "free for two seconds", path);
+                   "free for %d seconds; is a process stopped that has it?",
+                   path, LOCK_S);
     return -1;
 }
 

@@ -55,9 +55,9 @@ enum shmtune_status shmt_wanted_read(const char *path,
 void shmt_wanted_format(struct shmt_wanted *wanted, struct shmt_text *text);
 
 /* Adds all of them to the file at an absolute path, under a lock: any number of
- * processes may do so at a time.  The file is its owner's alone (0600), in a
- * folder that is closed to the writing of others; what is there and is no such
- * file stays. */
+ * processes may do so at a time, and each waits up to 30 seconds for its turn.
+ * The file is its owner's alone (0600), in a folder that is closed to the
+ * writing of others; what is there and is no such file stays. */
 enum shmtune_status shmt_wanted_merge(const struct shmt_wanted *wanted,
                                       const char *path,
                                       struct shmt_error *err);

@@ -6,6 +6,7 @@
  */
 #include "shmtune.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -295,6 +296,32 @@ static bool has_ended(pid_t child)
     return child > 0 && waitpid(child, &state, 0) == child && state == 0;
 }
 
+/* Many end at once, and whoever writes is slow: each waits for its turn. */
+static void a_turn_is_waited_for(void)
+{
+    enum { LONG_US = 2500000 };
+    struct shmtune *library;
+    int fd;
+    pid_t child;
+
+    ask(NULL, wanted_path);
+    fd = open(fixture_path(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        close(fd);
+        library = open_all();
+        pick(library, 1000, 1000);
+        exit(0);
+    }
+    usleep(LONG_US);
+    CHECK_INT(flock(fd, LOCK_UN), 0);
+    close(fd);
+    CHECK(child > 0 && waitpid(child, NULL, 0) == child);
+    CHECK_INT(wanted(1000, 1000), 1);
+}
+
 /* A child writes what it counted itself, and its parent the rest, also of a
  * handle that both have; the half of them end without closing. */
 static void each_process_counts_its_own(void)
@@ -546,6 +573,7 @@ int main(void)
     CHECK_RUN(any_name_of_a_device);
     CHECK_RUN(threads_and_handles_add_up);
     CHECK_RUN(processes_add_up);
+    CHECK_RUN(a_turn_is_waited_for);
     CHECK_RUN(each_process_counts_its_own);
     CHECK_RUN(a_daemon_counts);
     CHECK_RUN(a_fork_never_hangs);
