@@ -371,28 +371,30 @@ enum shmtune_status shmt_path_put_away(const char *path,
                                        struct shmt_text *old,
                                        struct shmt_error *err)
 {
-    struct shmt_text name = {0};
+    enum shmt_path_kind kind = SHMT_PATH_FILE;
     enum shmtune_status status = SHMTUNE_OK;
 
-    shmt_text_addf(&name, "%s.old", path);
-    for (int k = 2; !name.failed && shmt_path_exists(name.data); k++) {
-        shmt_text_clear(&name);
-        shmt_text_addf(&name, "%s.old.%d", path, k);
+    for (int k = 1; kind != SHMT_PATH_ABSENT && kind != SHMT_PATH_UNKNOWN;
+         k++) {
+        shmt_text_clear(old);
+        shmt_text_addf(old, "%s.old", path);
+        if (k > 1)
+            shmt_text_addf(old, ".%d", k);
+        if (old->failed)
+            return shmt_error_memory(err);
+        kind = shmt_path_kind(old->data);
     }
-    if (name.failed)
-        status = shmt_error_memory(err);
-    else if (rename(path, shmt_text_string(&name)) == 0)
-        shmt_text_add(old, shmt_text_string(&name));
-    else if (errno == ENOENT)
-        status = shmt_error_set(err, SHMTUNE_NOT_FOUND,
-                                "%s: there is no such file", path);
-    else
-        status = shmt_error_set(err, SHMTUNE_STORAGE,
-                                "%s: cannot rename to %s: %s", path,
-                                shmt_text_string(&name), strerror(errno));
-    shmt_text_free(&name);
-    if (status == SHMTUNE_OK && old->failed)
-        status = shmt_error_memory(err);
+    if (kind == SHMT_PATH_UNKNOWN)
+        status = shmt_error_system(err, old->data, "cannot be examined");
+    else if (rename(path, old->data) != 0)
+        status = errno == ENOENT
+                     ? shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                                      "%s: there is no such file", path)
+                     : shmt_error_set(err, SHMTUNE_STORAGE,
+                                      "%s: cannot rename to %s: %s", path,
+                                      old->data, strerror(errno));
+    if (status != SHMTUNE_OK)
+        shmt_text_clear(old);
     return status;
 }
 

@@ -4,6 +4,7 @@
  * results go into the ledger, filtered again by today's limits; if not, it is
  * renamed to .old and a new one begins.  Called by run.c.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,7 +242,8 @@ static enum shmtune_status start_new_journal(struct shmt_tune *tune,
 static bool is_empty(const char *path)
 {
     struct stat file;
-    return stat(path, &file) != 0 || file.st_size == 0;
+
+    return stat(path, &file) == 0 ? file.st_size == 0 : errno == ENOENT;
 }
 
 /* Reads the journal, or says why it is not valid for this run.  The records of
