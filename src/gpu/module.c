@@ -9,8 +9,18 @@
 
 #include "device/device.h"
 
-/* Blocks of a cluster that every device with clusters can run. */
-enum { PORTABLE_CLUSTER = 8 };
+enum {
+    PORTABLE_CLUSTER = 8,      /* blocks that every device with clusters runs */
+    /* CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, which the headers
+     * of older toolkits do not have; its value is an int. */
+    LAUNCH_CARVEOUT = 14,
+    CARVEOUT_VERSION = 12080   /* a driver that knows it */
+};
+
+bool shmt_function_has_own_carveout(const struct shmt_driver *driver)
+{
+    return driver->version >= CARVEOUT_VERSION;
+}
 
 static enum shmtune_status read_function(const struct shmt_driver *driver,
                                          const struct shmt_image_entry *entry,
@@ -193,7 +203,8 @@ enum shmtune_status shmt_function_prepare(const struct shmt_driver *driver,
                                      function->shared_static_bytes);
         function->dynamic_limit = geometry->shared_dynamic;
     }
-    if (geometry->carveout != function->carveout) {
+    if (!shmt_function_has_own_carveout(driver) &&
+        geometry->carveout != function->carveout) {
         result = driver->FuncSetAttribute(
             function->handle,
             CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
@@ -245,7 +256,7 @@ CUresult shmt_function_launch(const struct shmt_driver *driver,
                               const struct shmt_geometry *geometry,
                               void **arguments, CUstream stream)
 {
-    CUlaunchAttribute attributes[2];
+    CUlaunchAttribute attributes[3];
     CUlaunchConfig config = {0};
 
     memset(attributes, 0, sizeof attributes);
@@ -262,6 +273,12 @@ CUresult shmt_function_launch(const struct shmt_driver *driver,
 
         one->id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
         one->value.cooperative = 1;
+    }
+    if (geometry->carveout >= 0 && shmt_function_has_own_carveout(driver)) {
+        CUlaunchAttribute *one = &attributes[config.numAttrs++];
+
+        one->id = (CUlaunchAttributeID)LAUNCH_CARVEOUT;
+        memcpy(&one->value, &geometry->carveout, sizeof geometry->carveout);
     }
     if (config.numAttrs == 0)
         return driver->LaunchKernel(

@@ -62,9 +62,14 @@ enum shmtune_status shmt_module_load(const struct shmt_driver *driver,
 void shmt_module_unload(const struct shmt_driver *driver,
                         struct shmt_module *module);
 
-/* Dynamic shared memory above what is allowed without opt-in, the carve-out,
- * clusters above the portable size.  Cheap when everything is set already.
- * Only one thread at a time may prepare a function. */
+/* Whether each launch says its own carve-out.  Older drivers have one of each
+ * function: the last that was prepared. */
+bool shmt_function_has_own_carveout(const struct shmt_driver *driver);
+
+/* Dynamic shared memory above what is allowed without opt-in, the carve-out
+ * where launches do not say it, clusters above the portable size.  Cheap when
+ * everything is set already.  Only one thread at a time may prepare a
+ * function. */
 enum shmtune_status shmt_function_prepare(const struct shmt_driver *driver,
                                           struct shmt_function *function,
                                           const struct shmt_geometry *geometry,

@@ -314,7 +314,8 @@ static enum shmtune_status check_share(struct loading *loading,
 
         if (evaluated->geometry[k].used)
             same = same && loaded != NULL &&
-                   loaded->carveout == evaluated->geometry[k].carveout;
+                   (shmt_function_has_own_carveout(binary->driver) ||
+                    loaded->carveout == evaluated->geometry[k].carveout);
     }
     if (same)
         return SHMTUNE_OK;

@@ -19,6 +19,8 @@
  *                                 launched
  *              FAKE_CUDA_LOAD_MS  how long loading a module takes
  *              FAKE_CUDA_PTX      a cubin, which is what PTX is assembled to
+ *              FAKE_CUDA_CARVEOUTS  a file that gets the carve-out of each
+ *                                 launch, -1: the driver's own
  *              FAKE_CUDA_SHAPES   a file that gets the name, blocks and
  *                                 threads of each; those that go into a graph
  *                                 have "graph" behind them
@@ -136,6 +138,7 @@ struct fake_function {
     const char *name;
     int registers;
     int shared_static;
+    int carveout;          /* percent; -1: the driver's own */
     atomic_bool launched;
 };
 
@@ -144,6 +147,7 @@ struct fake_function {
 struct fake_launch {
     const struct fake_function *function;
     unsigned grid, threads;
+    int carveout;
     bool cooperative;      /* these of a launch with attributes */
     unsigned cluster[3], grids[3], block[3];
     void **arguments;

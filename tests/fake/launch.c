@@ -101,6 +101,7 @@ CUresult fake_ModuleGetFunction(CUfunction *out, CUmodule handle,
     if (module->count + 1 == FUNCTIONS || strlen(name) >= NAME)
         return CUDA_ERROR_OUT_OF_MEMORY;
     function->module = module;
+    function->carveout = -1;
     function->name = strcpy(module->names[module->count++], name);
     *out = (CUfunction)(void *)function;
     return CUDA_SUCCESS;
@@ -174,12 +175,14 @@ CUresult fake_FuncGetAttribute(int *out, CUfunction_attribute which,
 CUresult fake_FuncSetAttribute(CUfunction handle,
                                CUfunction_attribute which, int value)
 {
-    const struct fake_function *function = (const void *)handle;
+    struct fake_function *function = (void *)handle;
 
     FAKE_ENTER("FuncSetAttribute");
     if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
         value > 232448 - function->shared_static)
         return CUDA_ERROR_INVALID_VALUE;
+    if (which == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+        function->carveout = value;
     return CUDA_SUCCESS;
 }
 
@@ -226,6 +229,21 @@ static void note_launch(const struct fake_launch *launch, const char *variable)
     if (file == NULL)
         return;
     fprintf(file, "%s\n", launch->function->name);
+    fclose(file);
+}
+
+/* CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, which the headers of
+ * some toolkits do not have. */
+enum { CARVEOUT = 14 };
+
+static void note_carveout(const struct fake_launch *launch)
+{
+    const char *path = getenv("FAKE_CUDA_CARVEOUTS");
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
+
+    if (file == NULL)
+        return;
+    fprintf(file, "%d\n", launch->carveout);
     fclose(file);
 }
 
@@ -303,6 +321,7 @@ static CUresult run(struct fake_launch *launch)
     if (launch->threads == 0 || launch->threads > 1024 || launch->grid == 0)
         return CUDA_ERROR_INVALID_VALUE;
     note_shape(launch);
+    note_carveout(launch);
     if (fake.capturing)
         return CUDA_SUCCESS;
     note_launch(launch, "FAKE_CUDA_LAUNCHES");
@@ -344,6 +363,7 @@ CUresult fake_LaunchKernel(CUfunction handle, unsigned gx, unsigned gy,
     struct fake_launch launch = {
         .function = (const void *)handle, .grid = gx * gy * gz,
         .threads = bx * by * bz, .grids = {gx, gy, gz}, .block = {bx, by, bz},
+        .carveout = ((const struct fake_function *)(void *)handle)->carveout,
         .arguments = unpack(handle, arguments, extra, given)};
 
     (void)shared;
@@ -362,6 +382,7 @@ CUresult fake_LaunchKernelEx(const CUlaunchConfig *config,
         .threads = config->blockDimX * config->blockDimY * config->blockDimZ,
         .grids = {config->gridDimX, config->gridDimY, config->gridDimZ},
         .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+        .carveout = ((const struct fake_function *)(void *)handle)->carveout,
         .arguments = unpack(handle, arguments, extra, given)};
 
     for (unsigned k = 0; k < config->numAttrs; k++) {
@@ -369,6 +390,8 @@ CUresult fake_LaunchKernelEx(const CUlaunchConfig *config,
 
         if (one->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
             launch.cooperative = one->value.cooperative != 0;
+        if ((int)one->id == CARVEOUT)
+            memcpy(&launch.carveout, &one->value, sizeof launch.carveout);
         if (one->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
             launch.cluster[0] = one->value.clusterDim.x;
             launch.cluster[1] = one->value.clusterDim.y;

@@ -450,6 +450,65 @@ static void another_problem(void)
     choice = kept;
 }
 
+/* The carve-outs of the launches that were made, and a comma behind each. */
+static const char *carveouts(void)
+{
+    static char text[64];
+    FILE *file = fopen(fixture_path("carveouts"), "r");
+    char line[16];
+
+    text[0] = '\0';
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = ',';
+        strncat(text, line, sizeof text - strlen(text) - 1);
+    }
+    if (file != NULL)
+        fclose(file);
+    fixture_remove("carveouts");
+    return text;
+}
+
+/* Of two launches of one entry, and of two choices that share a binary. */
+static void each_launch_has_its_carveout(void)
+{
+    const struct shmtune_device device = fixture_device();
+    const int64_t problems[][1] = {{N}, {N / 2}};
+    struct shmtune *other = NULL;
+    struct shmtune_choice large = SHMTUNE_CHOICE_INIT, small = large;
+    struct shmtune_function *whole = NULL, *half = NULL;
+    void *arguments[] = {&out, &x, &acc, &counter, NULL, NULL, NULL};
+    const struct shmtune_kernel *found;
+
+    fixture_edit("kernels/fake_kernel.yaml", "  shared_dynamic: DYNAMIC\n",
+                 "  carveout: 100 if n > 600 else -1\n"
+                 "  arguments: [out, x, acc, counter, n, fault, cost]\n"
+                 "- entry: scale\n"
+                 "  grid: [1]\n"
+                 "  block: [TILE]\n"
+                 "  carveout: 50\n");
+    CHECK_INT(shmtune_open(root, &other, NULL), SHMTUNE_OK);
+    found = shmtune_kernel_find(other, "fake_kernel");
+    CHECK_INT(shmtune_select(found, &device, problems[0], &large), SHMTUNE_OK);
+    CHECK_INT(shmtune_select(found, &device, problems[1], &small), SHMTUNE_OK);
+    CHECK_INT(shmtune_prepare(&large, SHMTUNE_ALLOW_COMPILE, &whole, &message),
+              SHMTUNE_OK);
+    CHECK_INT(shmtune_resize(whole, &small, &half, &message), SHMTUNE_OK);
+    if (whole == NULL || half == NULL)
+        return;
+    setenv("FAKE_CUDA_CARVEOUTS", fixture_path("carveouts"), 1);
+    CHECK_INT(shmtune_launch(whole, arguments, NULL, &message), SHMTUNE_OK);
+    CHECK_TEXT(carveouts(), "100,50,");
+    CHECK_INT(shmtune_launch(half, arguments, NULL, &message), SHMTUNE_OK);
+    CHECK_TEXT(carveouts(), "-1,50,");
+    CHECK_INT(shmtune_launch(whole, arguments, NULL, &message), SHMTUNE_OK);
+    CHECK_TEXT(carveouts(), "100,50,");
+    unsetenv("FAKE_CUDA_CARVEOUTS");
+    shmtune_release(half);
+    shmtune_release(whole);
+    shmtune_close(other);
+    fixture_copy("fake_kernel.yaml");
+}
+
 static void errors_of_a_launch(void)
 {
     struct shmtune_function *function = NULL;
@@ -585,6 +644,7 @@ int main(void)
     CHECK_RUN(what_is_refused);
     CHECK_RUN(launches);
     CHECK_RUN(another_problem);
+    CHECK_RUN(each_launch_has_its_carveout);
     CHECK_RUN(errors_of_a_launch);
     CHECK_RUN(memory_runs_out);
     CHECK_RUN(source_that_does_not_compile);
