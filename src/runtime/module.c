@@ -146,12 +146,30 @@ static enum shmtune_status compile(struct search *search, const char *folder,
     return status;
 }
 
+/* A file that is damaged counts as absent, so that the next folder is tried;
+ * where nothing serves, that of the application is why. */
+static void note_damage(struct search *search, const char *folder)
+{
+    char key[SHMT_DIGEST_TEXT];
+    struct shmt_error why = {0};
+
+    if (!search->found_one &&
+        shmt_image_key(search->wanted, key, &why) == SHMTUNE_OK &&
+        shmt_image_check_stored(folder, key, &why) == SHMTUNE_INVALID_FILE)
+        search->why = why;
+}
+
 static enum shmtune_status find(struct search *search, struct shmt_error *err)
 {
     const struct shmt_runtime_module_request *request = search->request;
     struct shmt_arena *arena = shmt_arena_new();
     const char *cache = arena == NULL ? NULL : cache_folder(search, arena);
     const char *const folders[] = {request->choice->kernel->binaries, cache};
+    const char *const second =
+        cache != NULL ? cache
+        : (request->flags & SHMTUNE_NO_CACHE) != 0
+            ? "the cache (SHMTUNE_NO_CACHE leaves it alone)"
+            : "a cache (there is none)";
     enum shmtune_status status =
         arena == NULL ? shmt_error_memory(err) : SHMTUNE_NOT_FOUND;
 
@@ -167,7 +185,7 @@ static enum shmtune_status find(struct search *search, struct shmt_error *err)
             "start: make the binaries with \"shmtune check TUNING --cubins "
             "DIR\" and ship them in the first of these folders",
             request->evaluated->kernel->name, search->wanted->arch, folders[0],
-            cache != NULL ? cache : "a cache (there is none)");
+            second);
     else if ((request->flags & SHMTUNE_ALLOW_COMPILE) != 0)
         status = compile(search, cache, err);
     else
@@ -175,8 +193,9 @@ static enum shmtune_status find(struct search *search, struct shmt_error *err)
             err, status, "kernel %s: no binary for %s in %s or %s, and "
             "compiling was not allowed; prepare it once with "
             "SHMTUNE_ALLOW_COMPILE", request->evaluated->kernel->name,
-            search->wanted->arch, folders[0],
-            cache != NULL ? cache : "a cache (there is none)");
+            search->wanted->arch, folders[0], second);
+    if (status == SHMTUNE_NOT_FOUND)
+        note_damage(search, folders[0]);
     if (status == SHMTUNE_NOT_FOUND && search->why.text[0] != '\0')
         shmt_error_append(err, " (%s)", search->why.text);
 out:

@@ -60,21 +60,28 @@ static void no_context(void)
     CHECK_INT(device.warp_size, 32);
 }
 
-/* The one file in the cache whose name ends in `suffix`. */
-static const char *cached(const char *suffix)
+/* The one file in a folder whose name ends in `suffix`. */
+static const char *find_one(const char *folder, const char *suffix,
+                            char *path, size_t room)
 {
-    static char path[1024];
     struct shmt_arena *arena = shmt_arena_new();
     const char *const *names;
     size_t count = 0;
 
     path[0] = '\0';
-    if (shmt_path_list(arena, fixture_path("cache/shmtune/cubin"), suffix,
-                       &names, &count, NULL) == SHMTUNE_OK && count > 0)
-        snprintf(path, sizeof path, "%s/%s",
-                 fixture_path("cache/shmtune/cubin"), names[0]);
+    if (shmt_path_list(arena, folder, suffix, &names, &count, NULL) ==
+            SHMTUNE_OK && count > 0)
+        snprintf(path, room, "%s/%s", folder, names[0]);
     shmt_arena_free(arena);
     return count == 1 ? path : NULL;
+}
+
+static const char *cached(const char *suffix)
+{
+    static char path[1024];
+
+    return find_one(fixture_path("cache/shmtune/cubin"), suffix, path,
+                    sizeof path);
 }
 
 static void binaries_are_cached(void)
@@ -254,6 +261,14 @@ static void caches_of_others_are_not_used(void)
 }
 
 /* What the cache has may be shipped beside the kernels. */
+/* The binary in cubins/. */
+static const char *shipped(void)
+{
+    static char path[1024];
+
+    return find_one(fixture_path("cubins"), ".cubin", path, sizeof path);
+}
+
 static void binaries_are_shipped(void)
 {
     fixture_remove("cache");
@@ -263,6 +278,18 @@ static void binaries_are_shipped(void)
     CHECK_INT(try(0), SHMTUNE_OK);
     CHECK_INT(try(SHMTUNE_NO_CACHE), SHMTUNE_OK);
     CHECK(cached(".cubin") == NULL);
+    for (unsigned flags = 0; flags <= SHMTUNE_NO_CACHE;
+         flags += SHMTUNE_NO_CACHE) {
+        damage(shipped(), 100, flags != 0);
+        CHECK_INT(try(flags), SHMTUNE_NOT_FOUND);
+        CHECK_HAS(message.text, "no binary for sm_90 in ");
+        CHECK_HAS(message.text, flags == 0 ? "/cubins or /"
+                                           : "SHMTUNE_NO_CACHE leaves it");
+        CHECK_HAS(message.text, flags == 0
+                                    ? ".res:4:9: the digest of the binary is "
+                                    : ".res:3:8: the binary has 100 bytes, "
+                                      "expected ");
+    }
     fixture_remove("cubins");
     CHECK_INT(try(0), SHMTUNE_NOT_FOUND);
     CHECK_HAS(message.text, "/cubins or ");
