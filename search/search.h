@@ -140,6 +140,8 @@ struct shmt_session_options {
 };
 
 /* Refusals name the option of the strategy and its range. */
+enum shmtune_status shmt_session_check(const char *strategy,
+                                       struct shmt_error *err);
 enum shmtune_status
 shmt_session_open(const struct shmt_session_options *options,
                   const struct shmt_space *space, struct shmt_session **out,

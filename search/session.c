@@ -163,6 +163,15 @@ parse_options(const char *text, const struct shmt_strategy **strategy,
     return status;
 }
 
+enum shmtune_status shmt_session_check(const char *strategy,
+                                       struct shmt_error *err)
+{
+    const struct shmt_strategy *found;
+    double options[SHMT_STRATEGY_OPTIONS];
+
+    return parse_options(strategy, &found, options, err);
+}
+
 static bool seen(const void *opaque, uint64_t index)
 {
     const struct shmt_session *const session = opaque;

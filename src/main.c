@@ -204,6 +204,11 @@ static enum shmtune_status run(struct request *request,
         return request->help ? SHMTUNE_OK : SHMTUNE_INVALID_ARGUMENT;
     }
     status = choose(call, err);
+    if (status == SHMTUNE_OK && call->quiet && call->verbose &&
+        !request->help)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "-q and -v are both given, to say less and to "
+                                "say more; give one of them");
     if (status != SHMTUNE_OK)
         return status;
     if (request->help) {

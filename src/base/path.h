@@ -50,9 +50,9 @@ enum shmtune_status shmt_path_write(const char *path, const void *data,
                                     size_t size, struct shmt_error *err);
 
 /* Renames the file to path.old, or to the first of path.old.2, path.old.3 and
- * so on that is not there: `old` is that name then, else it is empty.
- * SHMTUNE_NOT_FOUND: there is no file.  Whoever may do the same at the time is kept out by the
- * caller's lock. */
+ * so on that is not there: `old` is that name then, else it is empty.  There is
+ * no file: SHMTUNE_NOT_FOUND.  Whoever may do the same at the time is kept out
+ * by the caller's lock. */
 enum shmtune_status shmt_path_put_away(const char *path,
                                        struct shmt_text *old,
                                        struct shmt_error *err);

@@ -395,18 +395,17 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
     struct shmt_check check = {
-        .call = call, .arch = "sm_90",
-        .compiler = SHMT_COMPILER_USUAL,
+        .call = call, .compiler = SHMT_COMPILER_USUAL,
         .compile = true, .sample = -1, .root = ""
     };
     bool json = false;
     struct shmtune_device device;
     const struct shmt_command_option options[] = {
-        {"spec", 0, SHMT_OPTION_TEXT, &check.spec, 0, 0},
+        {"spec", 0, SHMT_OPTION_PATH, &check.spec, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &check.arch, 0, 0},
         {"compile", 0, SHMT_OPTION_FLAG, &check.compile, 0, 0},
         {"sample", 0, SHMT_OPTION_INT, &check.sample, 0, 4096},
-        {"cubins", 0, SHMT_OPTION_TEXT, &check.cubins, 0, 0},
+        {"cubins", 0, SHMT_OPTION_PATH, &check.cubins, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &check.compiler.jobs, 1, 1024},
         SHMT_COMPILER_DEADLINE(check.compiler.deadline_s),
         SHMT_COMMAND_LIMITS(check.limits),
@@ -417,6 +416,14 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     enum shmtune_status status =
         shmt_command_options(call, options, &rest, err);
 
+    if (status == SHMTUNE_OK && !check.compile &&
+        (check.arch != NULL || check.cubins != NULL))
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--%s is for the compiler, which --no-compile "
+                                "leaves out; give one of them",
+                                check.arch != NULL ? "arch" : "cubins");
+    if (check.arch == NULL)
+        check.arch = "sm_90";
     if (status == SHMTUNE_OK)
         status = shmt_compiler_arch(check.arch, &device, err);
     if (status != SHMTUNE_OK)
@@ -431,6 +438,10 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (json && (check.json = json_array()) == NULL)
         return shmt_error_memory(err);
     status = check_all(&check, rest, err);
+    if (status == SHMTUNE_OK && check.cubins != NULL && check.tunings == 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--cubins is for tunings, of which none is "
+                                "among what is checked; name one");
     if (status == SHMTUNE_OK)
         status = sum_up(&check, err);
     json_decref(check.json);

@@ -30,6 +30,7 @@ struct shmt_check {
     const char *root, *pack; /* where the files of a pack lie meanwhile, and
                                 what to call that; root "": of none */
     size_t good, bad, skipped;
+    size_t tunings;          /* that were looked at */
     bool failed;             /* no memory: a finding was cut */
     char told[SHMT_ERROR_BYTES];  /* what the compiler said of the spec's
                                      default; "": nothing */

@@ -294,6 +294,7 @@ enum shmtune_status shmt_check_tuning(struct shmt_check *check,
 
     if (status != SHMTUNE_OK)
         return status;
+    check->tunings++;
     status = shmt_command_kernel_of(check->file, tuning->kernel,
                                     tuning->digest, check->spec, &kernel, err);
     if (status == SHMTUNE_OK) {

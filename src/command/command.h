@@ -95,6 +95,7 @@ struct shmt_command_repeats {
 enum shmt_command_kind {
     SHMT_OPTION_FLAG,      /* bool: --json sets it, --no-json clears it */
     SHMT_OPTION_TEXT,      /* const char * */
+    SHMT_OPTION_PATH,      /* the same, not empty */
     SHMT_OPTION_INT,       /* int64_t in [low, high] */
     SHMT_OPTION_REPEATED   /* struct shmt_command_repeats */
 };
@@ -108,7 +109,9 @@ struct shmt_command_option {
 };
 
 /* Options and other words may come in any order, "--" ends the options.  The
- * other words are moved to the front of call->words and counted in *rest.
+ * other words are moved to the front of call->words and counted in *rest;
+ * before "--" none is empty.  An option that is given twice has to say the
+ * same.
  * SHMTUNE_INVALID_ARGUMENT names the nearest option there is. */
 enum shmtune_status
 shmt_command_options(const struct shmt_command_call *call,

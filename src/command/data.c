@@ -318,7 +318,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     struct job job = {.data_seed = SHMT_COMMAND_SEED,
                       .table = {.titles = "argument|role|type|>count|_file"}};
     const struct shmt_command_option options[] = {
-        {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
+        {"output", 'o', SHMT_OPTION_PATH, &job.output, 0, 0},
         {"size", 0, SHMT_OPTION_TEXT, &job.size, 0, 0},
         {"data-seed", 0, SHMT_OPTION_INT, &job.data_seed, 0, INT64_MAX},
         {"json", 0, SHMT_OPTION_FLAG, &job.json, 0, 0},

@@ -95,7 +95,7 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
     struct options *const o = &job->options;
     const struct shmt_command_option table[] = {
         {"device", 'd', SHMT_OPTION_TEXT, &o->device, 0, 0},
-        {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
+        {"output", 'o', SHMT_OPTION_PATH, &o->output, 0, 0},
         {"budget", 0, SHMT_OPTION_TEXT, &o->budget, 0, 0},
         {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
         {"data-seed", 0, SHMT_OPTION_INT, &o->data_seed, 0, INT64_MAX},

@@ -219,9 +219,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     struct request request = {0};
     const struct shmt_command_option options[] = {
         {"to", 0, SHMT_OPTION_TEXT, &to, 0, 0},
-        {"template", 0, SHMT_OPTION_TEXT, &form, 0, 0},
-        {"output", 'o', SHMT_OPTION_TEXT, &request.output, 0, 0},
-        {"spec", 0, SHMT_OPTION_TEXT, &request.spec, 0, 0},
+        {"template", 0, SHMT_OPTION_PATH, &form, 0, 0},
+        {"output", 'o', SHMT_OPTION_PATH, &request.output, 0, 0},
+        {"spec", 0, SHMT_OPTION_PATH, &request.spec, 0, 0},
         {"size", 0, SHMT_OPTION_TEXT, &request.size, 0, 0},
         {"json", 0, SHMT_OPTION_FLAG, &request.json, 0, 0},
         {0}

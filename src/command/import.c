@@ -332,9 +332,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     struct job job = {.call = call, .output = "."};
     bool json = false;
     const struct shmt_command_option options[] = {
-        {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
+        {"output", 'o', SHMT_OPTION_PATH, &job.output, 0, 0},
         {"name", 0, SHMT_OPTION_TEXT, &job.name, 0, 0},
-        {"spec", 0, SHMT_OPTION_TEXT, &job.spec, 0, 0},
+        {"spec", 0, SHMT_OPTION_PATH, &job.spec, 0, 0},
         {"device", 0, SHMT_OPTION_TEXT, &job.device, 0, 0},
         {"force", 0, SHMT_OPTION_FLAG, &job.force, 0, 0},
         {"json", 0, SHMT_OPTION_FLAG, &json, 0, 0},

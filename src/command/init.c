@@ -338,7 +338,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     struct job job = {.call = call};
     const struct shmt_command_option options[] = {
         {"entry", 0, SHMT_OPTION_TEXT, &job.entry, 0, 0},
-        {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
+        {"output", 'o', SHMT_OPTION_PATH, &job.output, 0, 0},
         {"force", 0, SHMT_OPTION_FLAG, &job.force, 0, 0},
         {"json", 0, SHMT_OPTION_FLAG, &job.json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}

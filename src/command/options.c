@@ -12,7 +12,13 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NEAREST_LENGTH = 40 };
+enum { NEAREST_LENGTH = 40, MOST = 64 };
+
+/* What was given of each option of a table: its value, or how a flag is
+ * written; NULL: nothing. */
+struct given {
+    const char *text[MOST];
+};
 
 const struct shmt_command *const shmt_command_all[] = {
 #define SHMT_COMMAND_ADDRESS(name) &shmt_command_##name,
@@ -26,11 +32,11 @@ refuse_unknown(const struct shmt_command_option *options, const char *word,
                struct shmt_error *err)
 {
     char name[NEAREST_LENGTH + 1];
-    const char *names[64] = {NULL};
+    const char *names[MOST] = {NULL};
     const char *nearest;
     const size_t length = strcspn(word, "=");
 
-    for (size_t i = 0; options[i].name != NULL && i + 1 < 64; i++)
+    for (size_t i = 0; options[i].name != NULL && i + 1 < MOST; i++)
         names[i] = options[i].name;
     if (strncmp(word, "--", 2) != 0 || length - 2 > NEAREST_LENGTH)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -76,6 +82,13 @@ static enum shmtune_status store(const struct shmt_command_option *option,
         *(bool *)option->out = true;
         return SHMTUNE_OK;
     case SHMT_OPTION_TEXT:
+        *(const char **)option->out = value;
+        return SHMTUNE_OK;
+    case SHMT_OPTION_PATH:
+        if (value[0] == '\0')
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                  "--%s is \"\"; the name of a file or a "
+                                  "folder is expected", option->name);
         *(const char **)option->out = value;
         return SHMTUNE_OK;
     case SHMT_OPTION_INT:
@@ -131,18 +144,41 @@ match_negated(const struct shmt_command_option *options, const char *word)
     return NULL;
 }
 
+/* Of two that differ it is not known which is meant. */
+static enum shmtune_status note(struct given *given, size_t k,
+                                const struct shmt_command_option *option,
+                                const char *text, struct shmt_error *err)
+{
+    const char *const before = given->text[k];
+
+    given->text[k] = text;
+    if (option->kind == SHMT_OPTION_REPEATED || before == NULL ||
+        strcmp(before, text) == 0)
+        return SHMTUNE_OK;
+    if (option->kind == SHMT_OPTION_FLAG)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--%s and --no-%s are both given; give one of "
+                              "them", option->name, option->name);
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "--%s is given twice, \"%.64s\" and \"%.64s\"; one "
+                          "is expected", option->name, before, text);
+}
+
 /* Takes words[*at], and the next one when it is the option's value. */
 static enum shmtune_status take(const struct shmt_command_call *call,
                                 const struct shmt_command_option *options,
-                                int *at, struct shmt_error *err)
+                                struct given *given, int *at,
+                                struct shmt_error *err)
 {
     const char *word = call->words[*at], *value;
     const struct shmt_command_option *option = match(options, word, &value);
     const struct shmt_command_option *negated = match_negated(options, word);
 
+    enum shmtune_status status;
+
     if (option == NULL && negated != NULL) {
         *(bool *)negated->out = false;
-        return SHMTUNE_OK;
+        return note(given, (size_t)(negated - options), negated, "no", err);
     }
     if (option == NULL)
         return refuse_unknown(options, word, err);
@@ -156,7 +192,9 @@ static enum shmtune_status take(const struct shmt_command_call *call,
                                   "\"%s\" needs a value", word);
         value = call->words[++*at];
     }
-    return store(option, value, err);
+    status = note(given, (size_t)(option - options), option,
+                  option->kind == SHMT_OPTION_FLAG ? "yes" : value, err);
+    return status == SHMTUNE_OK ? store(option, value, err) : status;
 }
 
 enum shmtune_status
@@ -164,6 +202,7 @@ shmt_command_options(const struct shmt_command_call *call,
                      const struct shmt_command_option *options, int *rest,
                      struct shmt_error *err)
 {
+    struct given given = {{NULL}};
     bool ended = false;
     int kept = 0;
 
@@ -175,6 +214,10 @@ shmt_command_options(const struct shmt_command_call *call,
         char *word = call->words[i];
         enum shmtune_status status;
 
+        if (!ended && word[0] == '\0')
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                  "a word is empty (\"\"); a name or a path "
+                                  "is expected in its place");
         if (ended || word[0] != '-' || word[1] == '\0') {
             call->words[kept++] = word;
             continue;
@@ -183,7 +226,7 @@ shmt_command_options(const struct shmt_command_call *call,
             ended = true;
             continue;
         }
-        status = take(call, options, &i, err);
+        status = take(call, options, &given, &i, err);
         if (status != SHMTUNE_OK)
             return status;
     }

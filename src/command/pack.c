@@ -517,7 +517,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 {
     struct job job = {.call = call, .made.compiler = SHMT_COMPILER_USUAL};
     const struct shmt_command_option options[] = {
-        {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
+        {"output", 'o', SHMT_OPTION_PATH, &job.output, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &job.made.archs, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &job.made.compiler.jobs, 1, 1024},
         SHMT_COMPILER_DEADLINE(job.made.compiler.deadline_s),

@@ -68,8 +68,8 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
                                  struct shmt_error *err)
 {
     const struct shmt_command_option table[] = {
-        {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
-        {"plot", 0, SHMT_OPTION_TEXT, &o->plot, 0, 0},
+        {"output", 'o', SHMT_OPTION_PATH, &o->output, 0, 0},
+        {"plot", 0, SHMT_OPTION_PATH, &o->plot, 0, 0},
         {"spec", 0, SHMT_OPTION_REPEATED, &o->specs, 0, 0},
         SHMT_COMMAND_FIGURES(o->figures),
         {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 256},
@@ -77,11 +77,14 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
 
+    time_t date;
     int standard;
     enum shmtune_status status;
 
     *o = (struct options){.jobs = shmt_command_cores()};
     status = shmt_command_options(call, table, rest, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_clock_date(&date, err);
     standard = (o->output != NULL && shmt_command_is_standard(o->output)) +
                (o->plot != NULL && shmt_command_is_standard(o->plot)) +
                o->json;
@@ -99,11 +102,10 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
 
 void shmt_command_report_time(char out[32])
 {
-    const char *const fixed = getenv("SOURCE_DATE_EPOCH");
-    const time_t now =
-        fixed != NULL ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
+    time_t now;
     struct tm utc;
 
+    (void)shmt_clock_date(&now, NULL);
     if (gmtime_r(&now, &utc) == NULL ||
         strftime(out, 32, "%Y-%m-%d %H:%M UTC", &utc) == 0)
         out[0] = '\0';

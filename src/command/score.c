@@ -613,7 +613,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
                                  struct shmt_error *err)
 {
     const struct shmt_command_option table[] = {
-        {"spec", 0, SHMT_OPTION_TEXT, &o->spec, 0, 0},
+        {"spec", 0, SHMT_OPTION_PATH, &o->spec, 0, 0},
         {"strategies", 0, SHMT_OPTION_TEXT, &o->strategies, 0, 0},
         {"repeats", 0, SHMT_OPTION_INT, &o->repeats, 1, 100000},
         {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
@@ -624,7 +624,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         {"from", 0, SHMT_OPTION_REPEATED, &o->from, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 256},
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
-        {"plot", 0, SHMT_OPTION_TEXT, &o->plot, 0, 0},
+        {"plot", 0, SHMT_OPTION_PATH, &o->plot, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
     enum shmtune_status status;

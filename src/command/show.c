@@ -718,7 +718,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 {
     struct show show = {.top = 10, .call = call};
     const struct shmt_command_option options[] = {
-        {"spec", 0, SHMT_OPTION_TEXT, &show.spec, 0, 0},
+        {"spec", 0, SHMT_OPTION_PATH, &show.spec, 0, 0},
         {"top", 0, SHMT_OPTION_INT, &show.top, 0, INT32_MAX},
         SHMT_COMMAND_FIGURES(show.asked),
         {"json", 0, SHMT_OPTION_FLAG, &show.json, 0, 0},

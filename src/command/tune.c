@@ -254,7 +254,7 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
     const struct shmt_command_option table[] = {
         {"device", 'd', SHMT_OPTION_TEXT, &o->device, 0, 0},
         {"size", 0, SHMT_OPTION_REPEATED, &o->sizes, 0, 0},
-        {"wanted", 0, SHMT_OPTION_TEXT, &o->wanted, 0, 0},
+        {"wanted", 0, SHMT_OPTION_PATH, &o->wanted, 0, 0},
         {"strategy", 0, SHMT_OPTION_TEXT, &o->strategy, 0, 0},
         {"budget", 0, SHMT_OPTION_TEXT, &o->budget, 0, 0},
         {"total", 0, SHMT_OPTION_TEXT, &o->total, 0, 0},
@@ -263,7 +263,7 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
         {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
         {"data-seed", 0, SHMT_OPTION_INT, &o->data_seed, 0, INT64_MAX},
         {"warm", 0, SHMT_OPTION_FLAG, &o->warm, 0, 0},
-        {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
+        {"output", 'o', SHMT_OPTION_PATH, &o->output, 0, 0},
         {"resume", 0, SHMT_OPTION_FLAG, &o->resume, 0, 0},
         {"max-spill", 0, SHMT_OPTION_INT, &o->max_spill, 0, INT32_MAX},
         {"min-occupancy", 0, SHMT_OPTION_INT, &o->min_occupancy, 0, 100},
@@ -271,9 +271,9 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
         SHMT_COMMAND_FIGURES(o->figures),
         {"also", 0, SHMT_OPTION_REPEATED, &o->also, 0, 0},
         {"from", 0, SHMT_OPTION_REPEATED, &o->from, 0, 0},
-        {"record", 0, SHMT_OPTION_TEXT, &o->record, 0, 0},
-        {"report", 0, SHMT_OPTION_TEXT, &o->report, 0, 0},
-        {"plot", 0, SHMT_OPTION_TEXT, &o->plot, 0, 0},
+        {"record", 0, SHMT_OPTION_PATH, &o->record, 0, 0},
+        {"report", 0, SHMT_OPTION_PATH, &o->report, 0, 0},
+        {"plot", 0, SHMT_OPTION_PATH, &o->plot, 0, 0},
         SHMT_COMMAND_FAR(o->far),
         {"workers", 0, SHMT_OPTION_INT, &o->far.workers, 1,
          SHMT_COMMAND_FAR_WORKERS},
@@ -283,6 +283,7 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
     enum shmtune_status status;
+    time_t date;
 
     *o = (struct shmt_command_tune_options){
         .device = "0", .seed = SHMT_COMMAND_SEED, .data_seed = -1,
@@ -295,6 +296,10 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
     if (status == SHMTUNE_OK)
         status = shmt_command_budget_parse(o->budget, o->total, o->strategy,
                                            &work->budget, err);
+    if (status == SHMTUNE_OK && o->strategy != NULL)
+        status = shmt_session_check(o->strategy, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_clock_date(&date, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_from_check(&o->from, o->strategy, err);
     if (status == SHMTUNE_OK && o->wanted != NULL && o->sizes.count > 0)

@@ -567,7 +567,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     int64_t data_seed = SHMT_COMMAND_SEED;
     const struct shmt_command_option options[] = {
         {"devices", 0, SHMT_OPTION_FLAG, &given->devices, 0, 0},
-        {"spec", 0, SHMT_OPTION_TEXT, &given->spec, 0, 0},
+        {"spec", 0, SHMT_OPTION_PATH, &given->spec, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &given->arch, 0, 0},
         {"images", 0, SHMT_OPTION_TEXT, &worker->images, 0, 0},
         {"device", 0, SHMT_OPTION_TEXT, &given->device, 0, 0},

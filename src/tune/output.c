@@ -247,12 +247,11 @@ static enum shmtune_status describe(struct shmt_arena *arena,
  * same file. */
 static const char *time_text(struct shmt_arena *arena)
 {
-    const char *const fixed = getenv("SOURCE_DATE_EPOCH");
-    const time_t now =
-        fixed != NULL ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
+    time_t now;
     struct tm utc;
     char text[32];
 
+    (void)shmt_clock_date(&now, NULL);
     if (gmtime_r(&now, &utc) == NULL ||
         strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
         return "";

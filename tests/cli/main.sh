@@ -176,6 +176,38 @@ make -n -W Makefile -C "$build" src/kernel/catalogue.lo >"$folder/out" \
     2>"$folder/err"
 check "another --prefix makes again what holds it" \
     out_has 'kernel/catalogue.c'
+# refused MESSAGE WORD...: a usage error, before anything is done
+refused() {
+    message=$1
+    shift
+    run "$@"
+    check "refused: $*" all 'exits 1' out_empty "err_has '$message'"
+}
+refused '-q and -v are both given' list -q -v
+refused 'resume and --no-resume are both' tune scale --no-resume --resume
+refused 'size is given twice, "n=1" and "n=2"' space scale --size n=1 --size n=2
+refused 'size is given twice, "" and "n=2"' space scale --size= --size n=2
+refused 'arch is for the compiler' check --no-compile --arch sm_90
+refused 'cubins is for the compiler' check --no-compile --cubins "$folder/c"
+refused 'word is empty' space ''
+refused 'word is empty' check ''
+refused 'output is "".*expected' report -o ''
+refused 'spec is "".*expected' show x.journal --spec ''
+refused 'no strategy is called "foo"' tune scale --strategy foo
+check "before it is said what is tuned" err_lacks 'tuning 1'
+refused 'no option "x"' tune scale --strategy model:x=3
+for epoch in abc '' 12x -1 99999999999999999999; do
+    SOURCE_DATE_EPOCH=$epoch
+    export SOURCE_DATE_EPOCH
+    refused "EPOCH is .$epoch.; a whole number" tune scale
+    refused "EPOCH is .$epoch.; a whole number" report
+done
+unset SOURCE_DATE_EPOCH
+run space scale --size n=1024 --size n=1024 --json --json
+check "the same twice is no contradiction" all 'exits 0' is_json
+run check "$root/kernels/scale.yaml" --cubins "$folder/made"
+check "binaries of tunings need a tuning" all '! exits 0' \
+    'err_has "cubins is for tunings, of which none"'
 run --json list kernels
 check "--json may stand before the command" all 'exits 0' err_empty is_json \
     "out_has '\"list.json/1\"'"
