@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 {
     static const char *const matches[] = {"nothing runs", "default",
                                           "same capability", "nearest size",
-                                          "exact"};
+                                          "learnt", "exact"};
     const int arch = argc > 1 ? atoi(argv[1]) : 90;
     const int device =
         shmtuned_device_transpose(arch, argc > 2 ? argv[2] : "", 0);

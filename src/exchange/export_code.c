@@ -44,7 +44,9 @@ static const char *const common[] = {
     " this capability */\n",
     "#define SHMTUNED_NEAREST 3      /* of this device, for the"
     " nearest size */\n",
-    "#define SHMTUNED_EXACT 4        /* of this device, for this size */\n",
+    "#define SHMTUNED_LEARNT 4       /* of this device,"
+    " learnt from other sizes */\n",
+    "#define SHMTUNED_EXACT 5        /* of this device, for this size */\n",
     "\n",
     "/* What is chosen: a configuration by its number, 0 is the"
     " default; and the\n",
@@ -298,6 +300,47 @@ static const char *const common[] = {
     "    return room < 1 ? 1 : room < most ? room : most;\n",
     "}\n",
     "\n",
+    "/* Products, sums and parts of numbers from 0 on, which end"
+    " at SHMTUNED_MOST. */\n",
+    "SHMTUNED_FUNCTION long long shmtuned_times(long long a, long long b)\n",
+    "{\n",
+    "    return b > 0 && a > SHMTUNED_MOST / b ? SHMTUNED_MOST : a * b;\n",
+    "}\n",
+    "\n",
+    "SHMTUNED_FUNCTION long long shmtuned_plus(long long a, long long b)\n",
+    "{\n",
+    "    return a > SHMTUNED_MOST - b ? SHMTUNED_MOST : a + b;\n",
+    "}\n",
+    "\n",
+    "SHMTUNED_FUNCTION long long shmtuned_parts(long long a, long long b)\n",
+    "{\n",
+    "    return a / b + (a % b != 0);\n",
+    "}\n",
+    "\n",
+    "/* modulo 0: the quotient itself. */\n",
+    "SHMTUNED_FUNCTION long long\n",
+    "shmtuned_ratio(long long a, long long b, long long modulo)\n",
+    "{\n",
+    "    return modulo > 0 ? (b > 1 ? a / b : a) % modulo"
+    " : b > 1 ? a / b : a;\n",
+    "}\n",
+    "\n",
+    "/* A configuration that was learnt, and about how long it takes. */\n",
+    "struct shmtuned_rank {\n",
+    "    int config;\n",
+    "    long long factor, estimate;\n",
+    "};\n",
+    "\n",
+    "/* What decides between them; `least` is the least estimate. */\n",
+    "SHMTUNED_FUNCTION long long\n",
+    "shmtuned_score(const struct shmtuned_rank *rank, long long least)\n",
+    "{\n",
+    "    const long long most = shmtuned_plus(least, least / 2);\n",
+    "\n",
+    "    return ((rank->estimate < most ? rank->estimate : most)"
+    " >> 14) * rank->factor;\n",
+    "}\n",
+    "\n",
     "SHMTUNED_FUNCTION int shmtuned_is_name(const char *a, const char *b)\n",
     "{\n",
     "    for (; *a != 0 && *a == *b; a++)\n",
@@ -458,6 +501,40 @@ static const char *const nearest[] = {
     NULL
 };
 
+/* Where something was learnt, too. */
+static const char *const ranked[] = {
+    "\n",
+    "/* The best of those that run at a size, -1: none. */\n",
+    "SHMTUNED_FUNCTION int\n",
+    "shmtuned_ranked_@(const struct shmtuned_rank *ranks, int count,\n",
+    "                  int arch, int device$P)\n",
+    "{\n",
+    "    int left = (1 << count) - 1;\n",
+    "\n",
+    "    while (left != 0) {\n",
+    "        long long least = SHMTUNED_MOST, score = 0;\n",
+    "        int best = -1, k = 0;\n",
+    "\n",
+    "        for (k = 0; k < count; k++)\n",
+    "            if ((left >> k & 1) != 0 && ranks[k].estimate < least)\n",
+    "                least = ranks[k].estimate;\n",
+    "        for (k = 0; k < count; k++) {\n",
+    "            if ((left >> k & 1) == 0 ||\n",
+    "                (best >= 0 &&"
+    " shmtuned_score(&ranks[k], least) >= score))\n",
+    "                continue;\n",
+    "            best = k;\n",
+    "            score = shmtuned_score(&ranks[k], least);\n",
+    "        }\n",
+    "        if (shmtuned_fits_@(ranks[best].config, arch, device$A))\n",
+    "            return ranks[best].config;\n",
+    "        left -= 1 << best;\n",
+    "    }\n",
+    "    return -1;\n",
+    "}\n",
+    NULL
+};
+
 /* The choice; one of the two parts below ends it. */
 static const char *const choose[] = {
     "\n",
@@ -491,6 +568,11 @@ static const char *const choose[] = {
 
 /* With the nearest size and the launches. */
 static const char *const with_nearest[] = {
+    "    choice.config = shmtuned_learnt_@(arch, device$A);\n",
+    "    if (choice.config >= 0) {\n",
+    "        choice.match = SHMTUNED_LEARNT;\n",
+    "        return choice;\n",
+    "    }\n",
     "    choice = shmtuned_nearest_@(arch, device, 0$A);\n",
     "    if (choice.match == SHMTUNED_NONE)\n",
     "        choice = shmtuned_nearest_@(arch, device, 1$A);\n",
@@ -525,6 +607,7 @@ static const char *const exact_alone[] = {
 static const char *const *const parts[] = {
     [SHMT_EXPORT_COMMON] = common,
     [SHMT_EXPORT_NEAREST] = nearest,
+    [SHMT_EXPORT_RANKED] = ranked,
     [SHMT_EXPORT_CHOOSE] = choose,
     [SHMT_EXPORT_WITH_NEAREST] = with_nearest,
     [SHMT_EXPORT_EXACT_ALONE] = exact_alone,

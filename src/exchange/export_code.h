@@ -17,8 +17,8 @@ struct shmt_export_names {
 };
 
 enum shmt_export_part {
-    SHMT_EXPORT_COMMON, SHMT_EXPORT_NEAREST, SHMT_EXPORT_CHOOSE,
-    SHMT_EXPORT_WITH_NEAREST, SHMT_EXPORT_EXACT_ALONE
+    SHMT_EXPORT_COMMON, SHMT_EXPORT_NEAREST, SHMT_EXPORT_RANKED,
+    SHMT_EXPORT_CHOOSE, SHMT_EXPORT_WITH_NEAREST, SHMT_EXPORT_EXACT_ALONE
 };
 
 void shmt_export_add_code(const struct shmt_export_names *names,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * export_header: writes tunings as one header of C99 and C++, which needs no
- * other file: configurations and rows as functions, the rule of the nearest
- * size, constraints and launches as functions where C has their expressions,
- * tables for the preprocessor.  Called by command/.
+ * other file: configurations and rows as functions, what was learnt, the rule
+ * of the nearest size, constraints and launches as functions where C has their
+ * expressions, tables for the preprocessor.  Called by command/.
  *
  * No name of the kernel stands alone in it, because a program may have a macro
  * of that name: p_ stands before a parameter, d_ before a dimension.
@@ -332,11 +332,22 @@ static void add_heading(struct shmt_export_header *header)
         " *\n * shmtuned_select_@(arch, device, sizes) chooses; "
         "shmtuned_config_@(number) has\n * the values, "
         "shmtuned_launch_@(config, launch, sizes) grid and block.\n");
-    if (rows->learnt)
-        shmt_text_add(header->text,
-                      " * The tree that a tuning has learnt is not here: sizes "
-                      "between are chosen by the\n * nearest one.\n");
     shmt_text_add(header->text, " */\n");
+}
+
+/* What the tunings have learnt. */
+static void add_learnt(struct shmt_export_header *header)
+{
+    shmt_export_add_part(&header->names, SHMT_EXPORT_RANKED, header->text);
+    shmt_export_add(header, shmt_text_string(&header->rows->trees));
+    shmt_export_add(header,
+        "\n/* The configuration that was learnt for a size; -1: none. */\n"
+        "SHMTUNED_FUNCTION int\n"
+        "shmtuned_learnt_@(int arch, int device$P)\n{\n"
+        "    (void)arch;\n    (void)device;\n");
+    shmt_text_add(header->text, shmt_text_string(&header->values));
+    shmt_export_add(header, shmt_text_string(&header->rows->choices));
+    shmt_text_add(header->text, "    return -1;\n}\n");
 }
 
 /* Constraints and launches go into a text of their own, because only its end
@@ -355,6 +366,7 @@ static void add_functions(struct shmt_export_header *header)
     if (header->missing == NULL) {
         shmt_text_add(whole, shmt_text_string(&functions));
         shmt_export_add_part(&header->names, SHMT_EXPORT_NEAREST, whole);
+        add_learnt(header);
     } else {
         shmt_text_add(whole, "\n/* No launches and no nearest size are here: "
                              "C has not the expression\n * ");

@@ -45,6 +45,8 @@ void shmt_export_rows_free(struct shmt_export_rows *rows)
     free(rows->configs);
     free(rows->rows);
     free(rows->tries);
+    shmt_text_free(&rows->trees);
+    shmt_text_free(&rows->choices);
     free(rows);
 }
 
@@ -104,9 +106,8 @@ void shmt_export_add_string(struct shmt_text *text, const char *string)
     }
 }
 
-/* Its number, SIZE_MAX: there is no memory. */
-static size_t number_of_config(struct shmt_export_rows *rows,
-                               const shmt_config *config)
+size_t shmt_export_config(struct shmt_export_rows *rows,
+                          const shmt_config *config)
 {
     const size_t bytes = rows->kernel->parameter_count * sizeof *config;
     const shmt_config *copy;
@@ -166,7 +167,7 @@ static enum shmtune_status add_try(struct shmt_export_rows *rows,
         made.share = share_of(&waves, ask->device);
         made.resident = resident_without(ask, waves.resident);
     }
-    made.config = number_of_config(rows, config);
+    made.config = shmt_export_config(rows, config);
     if (made.config == SIZE_MAX ||
         !shmt_array_reserve(&rows->tries, &rows->try_room, rows->try_count + 1,
                             sizeof made))
@@ -287,6 +288,7 @@ enum shmtune_status shmt_export_rows_add(struct shmt_export_rows *rows,
     enum shmtune_status status = check(rows, tuning, file, err);
     const char *const copy =
         shmt_arena_copy(rows->arena, file, strlen(file));
+    const size_t before = rows->row_count;
     size_t device = 0;
 
     if (status != SHMTUNE_OK)
@@ -303,8 +305,10 @@ enum shmtune_status shmt_export_rows_add(struct shmt_export_rows *rows,
                               SHMT_EXPORT_TUNINGS);
     if (device == rows->device_count)
         rows->devices[rows->device_count++] = tuning->device;
-    rows->learnt |= tuning->dispatch != NULL;
     for (size_t k = 0; k < tuning->tuned_count && status == SHMTUNE_OK; k++)
         status = add_row(rows, tuning->tuned[k], device, copy, err);
+    if (status == SHMTUNE_OK && tuning->dispatch != NULL &&
+        rows->row_count > before)
+        status = shmt_export_learnt(rows, tuning->dispatch, device, err);
     return status;
 }

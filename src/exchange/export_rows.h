@@ -41,9 +41,19 @@ struct shmt_export_rows {
     size_t try_count, try_room;
     struct shmt_export_try *tries; /* by row */
     size_t left_out;
-    bool learnt;                   /* a tuning has a dispatch */
+    size_t tree_count;             /* what tunings have learnt, as code: */
+    struct shmt_text trees;        /* a function each, */
+    struct shmt_text choices;      /* and which is asked where */
 };
 
+/* The number of a configuration, which is added if it is a new one; SIZE_MAX:
+ * there is no memory. */
+size_t shmt_export_config(struct shmt_export_rows *rows,
+                          const shmt_config *config);
+/* Adds what the tuning of a device has learnt, if it fits the kernel. */
+enum shmtune_status shmt_export_learnt(struct shmt_export_rows *rows,
+                                       const struct shmt_dispatch *dispatch,
+                                       size_t device, struct shmt_error *err);
 /* log2 in units, rounded down; of 1 where the number is below. */
 int64_t shmt_export_log2(uint64_t number);
 /* The text of a string in C without its quotes. */
