@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <time.h>
 
+#include "gpu/module.h"
 #include "shmtune.h"
 #include "tests/support/catalogue_fixture.h"
 #include "tests/support/check.h"
@@ -23,6 +24,7 @@ enum { ELEMENTS = 32, BATCH = 200, ROUNDS = 101, DEVICES = 16 };
     X(GraphGetNodes)                                                         \
     X(GraphNodeGetType)                                                      \
     X(GraphKernelNodeGetParams)                                              \
+    X(GraphKernelNodeGetAttribute)                                           \
     X(GraphInstantiate)                                                      \
     X(GraphExecUpdate)                                                       \
     X(GraphLaunch)                                                           \
@@ -198,6 +200,45 @@ static void updated_in_a_graph(void)
     driver->MemFree(other);
 }
 
+/* CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, which the headers of
+ * older toolkits do not have; its value is an int. */
+static const CUkernelNodeAttrID carveout_attribute = (CUkernelNodeAttrID)14;
+
+/* The carve-out goes with each launch: the function has the driver's own. */
+static void a_launch_has_its_carveout(void)
+{
+    struct shmtune *const usual = library;
+    const struct place kept = place;
+    CUkernelNodeAttrValue value;
+    CUgraph graph;
+    CUgraphNode nodes[4];
+    size_t count = 4;
+    int percent = -2;
+
+    if (!shmt_function_has_own_carveout(driver)) {
+        printf("# an older driver: one of each function\n");
+        return;
+    }
+    fixture_edit("kernels/toy.yaml", "- entry: toy\n",
+                 "- entry: toy\n  carveout: 75\n");
+    CHECK_INT(shmtune_open(fixture_path(""), &library, NULL), SHMTUNE_OK);
+    settle(&place);
+    graph = captured_launch();
+    CHECK_INT(graphs.GraphGetNodes(graph, nodes, &count), 0);
+    CHECK_INT(count, 1);
+    memset(&value, 0, sizeof value);
+    CHECK_INT(graphs.GraphKernelNodeGetAttribute(nodes[0], carveout_attribute,
+                                                 &value), 0);
+    memcpy(&percent, &value, sizeof percent);
+    CHECK_INT(percent, 75);
+    CHECK_INT(launch_on(&place, stream), ELEMENTS);
+    graphs.GraphDestroy(graph);
+    leave(&place);
+    shmtune_close(library);
+    library = usual;
+    place = kept;
+}
+
 /* -- streams and devices --------------------------------------------------- */
 
 static void each_kind_of_stream(void)
@@ -364,6 +405,7 @@ int main(void)
     settle(&place);
     CHECK_RUN(captured_into_a_graph);
     CHECK_RUN(updated_in_a_graph);
+    CHECK_RUN(a_launch_has_its_carveout);
     CHECK_RUN(each_kind_of_stream);
     CHECK_RUN(several_devices);
     CHECK_RUN(cost_beside_the_driver);
