@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "record/record.h"
+#include "yaml/yaml.h"
 
 enum { LARGEST = 64 << 20 };
 
@@ -266,6 +267,25 @@ static enum shmtune_status read_head(const char *path, char *out, size_t room,
     return status;
 }
 
+/* Of a text that begins with a byte order mark, of UTF-16 for one, the reader
+ * says what to do. */
+static enum shmtune_status check_mark(const char *path, const char *head,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *root;
+    struct shmt_arena *arena;
+    enum shmtune_status status;
+
+    if (strchr("\xff\xfe\xef", head[0]) == NULL)
+        return SHMTUNE_OK;
+    arena = shmt_arena_new();
+    status = arena == NULL ? shmt_error_memory(err)
+                           : shmt_yaml_parse(arena, path, head, strlen(head),
+                                             &root, err);
+    shmt_arena_free(arena);
+    return status;
+}
+
 enum shmtune_status shmt_command_format_of(const char *path,
                                            enum shmt_command_format *out,
                                            struct shmt_error *err)
@@ -292,6 +312,13 @@ enum shmtune_status shmt_command_format_of(const char *path,
                    : shmt_error_set(err, status, "%s: there is no such file; "
                                     "`shmtune list tunings recordings` names "
                                     "those that are here", path);
+    if (head[0] == '\0')
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s:1:1: found nothing, expected a spec, a "
+                              "tuning or a journal", path);
+    status = check_mark(path, head, err);
+    if (status != SHMTUNE_OK)
+        return status;
     key = strstr(head, "format:");
     for (size_t i = 0; key != NULL && i < sizeof formats / sizeof *formats;
          i++) {
@@ -304,8 +331,8 @@ enum shmtune_status shmt_command_format_of(const char *path,
         }
     }
     return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                          "%s:1:1: no \"format: kernel/1\", \"tuning/1\" or "
-                          "\"journal/5\" at its beginning", path);
+                          "%s:1:1: found no \"format: kernel/N\", \"tuning/N\" "
+                          "or \"journal/N\" at its beginning", path);
 }
 
 /* Of the catalogue of `list`, NULL: that of this program.  *out stays where

@@ -408,8 +408,13 @@ static bool parse_name(struct parser *parser)
         if (is(parser, functions[k].name))
             return parse_call(parser, &functions[k]);
     return REFUSE(parser, "unknown function %s; known are min, max, abs, "
-                          "ceildiv, roundup, int, float",
-                  found(parser, room));
+                          "ceildiv, roundup, int, float%s",
+                  found(parser, room),
+                  is(parser, "pow") || is(parser, "sqrt")
+                      ? "; write '**' for a power or a root"
+                  : is(parser, "log2")
+                      ? "; compare x with 2 ** n instead of log2(x) with n"
+                      : "");
 }
 
 static bool parse_leaf(struct parser *parser)

@@ -188,12 +188,16 @@ static const struct {
     {"]", NULL}, {",", NULL},
     {"=", "write '==' to compare"}, {"!", "write 'not' for '!'"},
     {"?", "write 'x if condition else y' for '?:'"},
-    {"&", "bit operations are not part of the language"},
-    {"|", "bit operations are not part of the language"},
+    {"&", "bit operations are not part of the language; write 'and' between "
+          "conditions, x % 2 ** n for the lowest n bits of x"},
+    {"|", "bit operations are not part of the language; write 'or' between "
+          "conditions, '+' for bits that are not in both"},
     {"^", "write '**' for a power; bit operations are not part of the "
           "language"},
-    {"~", "bit operations are not part of the language"},
-    {".", "attributes are not part of the language"},
+    {"~", "bit operations are not part of the language; write 'not' before a "
+          "condition, -x - 1 for a number"},
+    {".", "attributes are not part of the language; write a name of the spec "
+          "alone"},
     {"{", "sets and mappings are not part of the language"},
     {":", "slices and lambdas are not part of the language"},
     {";", "one expression is expected"},

@@ -88,6 +88,14 @@ static struct shmt_place place_of_byte(const struct reader *reader,
     return place_at(reader, line, column);
 }
 
+/* A text of UTF-16 begins with its byte order mark. */
+static bool is_utf16(const char *data, size_t size, size_t at)
+{
+    return at == 0 && size > 1 &&
+           (memcmp(data, "\xff\xfe", 2) == 0 ||
+            memcmp(data, "\xfe\xff", 2) == 0);
+}
+
 /* UTF-8 without control characters, before libyaml sees it: libyaml would
  * guess at UTF-16, and has no line for what it cannot read. */
 static enum shmtune_status check_bytes(struct reader *reader)
@@ -107,15 +115,19 @@ static enum shmtune_status check_bytes(struct reader *reader)
         if (length == 0)
             return shmt_yaml_refuse_at(
                 place_of_byte(reader, i), reader->err,
-                "found byte 0x%02x, expected UTF-8",
-                (unsigned)(unsigned char)data[i]);
+                "found byte 0x%02x, expected UTF-8%s",
+                (unsigned)(unsigned char)data[i],
+                is_utf16(data, size, i) ? "; save the file as UTF-8, not as "
+                                          "UTF-16" : "");
         if (code == '\r' && i + 1 < size && data[i + 1] == '\n')
             code = '\n';
         if (!shmt_utf8_printable(code))
             return shmt_yaml_refuse_at(
                 place_of_byte(reader, i), reader->err,
-                "found the character U+%04X, expected printable text",
-                (unsigned)code);
+                "found the character U+%04X, expected printable text%s",
+                (unsigned)code,
+                code == 0xfeff ? "; save the file as UTF-8 without a byte "
+                                 "order mark" : "");
         if (length > 1 && reader->ascii == size)
             reader->ascii = reader->at_byte = reader->at_index = i;
         i += length;

@@ -29,6 +29,21 @@ head -c 100000 /dev/zero | tr '\0' '[' >"$bad"
 refused "a hundred thousand brackets" "1:[0-9]*"
 awk 'BEGIN { for (i = 0; i < 1000; i++) { printf "%*sa:\n", i, "" } }' >"$bad"
 refused "a thousand levels" "[0-9]*:[0-9]*"
+: >"$bad"
+run show "$bad"
+check "nothing, as any file of ours" all "exits 2" \
+    "err_has '$bad:1:1: found nothing, expected a spec, a tuning or'"
+for mark in '\357\273\277' '\377\376'; do
+    # shellcheck disable=SC2059
+    { printf "$mark"; cat "$data/scale.yaml"; } >"$bad"
+    refused "a byte order mark" "1:1"
+    for words in show "check --no-compile"; do
+        # shellcheck disable=SC2086
+        run $words "$bad"
+        check "$words: says how to save it" all "exits 2" \
+            "cat '$folder/out' '$folder/err' | grep -q 'bad.yaml:1:1: .*save the file as UTF-8'"
+    done
+done
 sed 's/^summary: .*/summary: \&a deep/' "$data/scale.yaml" >"$bad"
 refused "an anchor" "3:10"
 sed 's/^summary: .*/summary: *a/' "$data/scale.yaml" >"$bad"

@@ -106,9 +106,12 @@ static void more_than_plain_data_is_refused(void)
         {"a: \xe2\x80\xa8", "f:1:4: found the character U+2028, expected "
                             "printable text"},
         {"\xef\xbb\xbf" "a: 1", "f:1:1: found the character U+FEFF, expected "
-                                "printable text"},
+                                "printable text; save the file as UTF-8 "
+                                "without a byte order mark"},
         {"a\n\xc3\xa9\x80", "f:2:2: found byte 0x80, expected UTF-8"},
-        {"\xff\xfe" "a", "f:1:1: found byte 0xff, expected UTF-8"},
+        {"\xff\xfe" "a", "f:1:1: found byte 0xff, expected UTF-8; save the "
+                         "file as UTF-8, not as UTF-16"},
+        {"\xff" "a", "f:1:1: found byte 0xff, expected UTF-8"},
         {"a: \xc0\x80", "f:1:4: found byte 0xc0, expected UTF-8"},
         {"a: \xed\xa0\x80", "f:1:4: found byte 0xed, expected UTF-8"},
         {"a: \xf4\x90\x80\x80", "f:1:4: found byte 0xf4, expected UTF-8"},
