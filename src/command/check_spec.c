@@ -7,12 +7,61 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/check.h"
 #include "data/data.h"
 #include "device/device.h"
 #include "yaml/yaml.h"
+
+/* Which constraint leaves none of what those before it leave. */
+static enum shmtune_status report_empty(struct shmt_check *check,
+                                        const struct shmt_kernel *kernel,
+                                        const int64_t *problem,
+                                        const char *size,
+                                        struct shmt_error *err)
+{
+    struct shmt_space_stage *const stages =
+        calloc(kernel->constraint_count + 1, sizeof *stages);
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_space_definition definition = {
+        kernel->parameter_count, kernel->parameters, kernel->constraint_count,
+        kernel->constraints, kernel->dimension_count, evaluated.values,
+        shmt_command_limits_begin(&check->limits, check->call)
+    };
+    struct shmt_place place = {.line = 0};
+    enum shmtune_status status = SHMTUNE_OK;
+    size_t k = 0;
+
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE, problem,
+                              &evaluated);
+    if (stages == NULL)
+        status = shmt_error_memory(err);
+    else
+        status = shmt_space_funnel(&definition, stages, err);
+    shmt_command_limits_end(&check->limits);
+    while (status == SHMTUNE_OK && k < kernel->constraint_count &&
+           stages[k + 1].count > 0)
+        k++;
+    if (status == SHMTUNE_OK && k < kernel->constraint_count) {
+        place = shmt_expr_place(kernel->constraints[k]);
+        shmt_check_report(check, SHMT_CHECK_BAD,
+                          "%s:%d:%d: no configuration satisfies the "
+                          "constraints at %s: of %llu that are left before "
+                          "it, \"%s\" leaves none; change it, the values of "
+                          "the parameters or the size", check->file,
+                          place.line, place.column, size,
+                          (unsigned long long)stages[k].count,
+                          shmt_expr_text(kernel->constraints[k]));
+    } else if (status == SHMTUNE_OK) {
+        shmt_check_report(check, SHMT_CHECK_BAD,
+                          "no configuration satisfies the constraints at %s",
+                          size);
+    }
+    free(stages);
+    return status;
+}
 
 /* Counts the valid configurations at each size and keeps the smallest count. */
 static enum shmtune_status check_space(struct shmt_check *check,
@@ -35,14 +84,13 @@ static enum shmtune_status check_space(struct shmt_check *check,
                           shmt_text_string(&size),
                           (unsigned long long)shmt_space_count(space));
     if (shmt_space_count(space) == 0)
-        shmt_check_report(check, SHMT_CHECK_BAD,
-                          "no configuration satisfies the constraints at %s",
-                          shmt_text_string(&size));
+        status = report_empty(check, kernel, problem, shmt_text_string(&size),
+                              err);
     if (shmt_space_count(space) < *least)
         *least = shmt_space_count(space);
     shmt_text_free(&size);
     shmt_space_free(space);
-    return SHMTUNE_OK;
+    return status;
 }
 
 /* -- files ---------------------------------------------------------------- */
@@ -120,21 +168,27 @@ static void report_default(struct shmt_check *check,
                            const int64_t *problem,
                            const struct shmt_result *result)
 {
-    struct shmt_text size = {0};
+    struct shmt_text size = {0}, place = {0};
 
     shmt_kernel_describe_problem(kernel, problem, &size);
+    /* Of several launches it is not known which. */
+    if (result->verdict == SHMT_VERDICT_TOO_LARGE && kernel->launch_count == 1)
+        shmt_text_addf(&place, "%s:%d:%d: ", check->file,
+                       kernel->launches[0].entry_place.line,
+                       kernel->launches[0].entry_place.column);
     if (result->verdict == SHMT_VERDICT_COMPILE_ERROR)
         snprintf(check->told, sizeof check->told, "%s", result->reason);
     if (result->verdict != SHMT_VERDICT_OK)
         shmt_check_report(check, SHMT_CHECK_BAD,
-                          "the default configuration at %s: %s: %s",
-                          shmt_text_string(&size),
+                          "%sthe default configuration at %s: %s: %s",
+                          shmt_text_string(&place), shmt_text_string(&size),
                           shmt_verdict_word(result->verdict), result->reason);
     else if (result->resources.spill_store_bytes > 0)
         shmt_check_report(check, SHMT_CHECK_NOTE,
                           "the default configuration at %s spills %d bytes a "
                           "thread", shmt_text_string(&size),
                           result->resources.spill_store_bytes);
+    shmt_text_free(&place);
     shmt_text_free(&size);
 }
 

@@ -20,6 +20,21 @@ run check --no-compile "$root/kernels/scale.yaml" "$tuning" "$journal"
 check "three that fit" all "exits 0" err_empty \
     "[ $(grep -c '^ok' "$folder/out") -eq 3 ]" \
     "out_has '^3 ok, 0 wrong, 0 skipped$'"
+cat >"$folder/only.yaml" <<'END'
+format: kernel/1
+name: only
+problem:
+  n: {default: 1000}
+parameters:
+  A: {values: [1, 2, 4]}
+  B: {values: [1, 2, 4]}
+constraints:
+- A <= B
+- A * B > n
+END
+wrong "a space without a configuration, and what empties it" \
+    'only.yaml:10:3: no configuration .* at n=1000: of 6 .*"A . B > n" leaves none' \
+    "$folder/only.yaml"
 for arch in sm_91 sm90 sm_80,sm_90 ''; do
     run check "$root/kernels/scale.yaml" --arch "$arch"
     check "one architecture, not \"$arch\"" all "exits 1" out_empty \
@@ -134,6 +149,11 @@ if ! has_nvrtc; then
     finish
     exit
 fi
+sed '1,/^reference/s/^  block: .*/  block: [BLOCK, 1, 65]/' \
+    "$root/kernels/scale.yaml" >"$folder/deep.yaml"
+run check "$folder/deep.yaml"
+check "a block that no device has, with its launch's place" all "exits 2" \
+    "out_has '^wrong .*/deep.yaml:20:10: .*too_large: block is 65 threads deep'"
 sed '/^reference:/,/arguments: \[y, x, a, n\]/d' "$root/kernels/scale.yaml" \
     >"$root/kernels/alone.yaml"
 run check "$root/kernels/alone.yaml"
