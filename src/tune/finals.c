@@ -346,7 +346,8 @@ static void shuffle(struct shmt_tune_finals *finals)
     }
 }
 
-/* A recording gives the same samples in each pass: they are kept once. */
+/* A recording gives the same samples in each pass: they are kept once.  Those
+ * of a search may be another device's, whose times count by its scale. */
 static void add_pass(struct shmt_tune_finals *finals, size_t k, size_t pass,
                      const struct shmt_result *result)
 {
@@ -355,10 +356,12 @@ static void add_pass(struct shmt_tune_finals *finals, size_t k, size_t pass,
     const int most = finals->tune->target->recorded
                          ? finals->entries[k]->result.sample_count
                          : SHMT_RESULT_SAMPLES;
+    const double scale = result->scale > 0 ? result->scale : 1;
 
     final->figures.pass_us[pass] = result->time_us;
     for (int s = 0; s < result->sample_count && all->sample_count < most; s++)
-        all->samples_us[all->sample_count++] = result->samples_us[s];
+        all->samples_us[all->sample_count++] =
+            (float)(scale * result->samples_us[s]);
 }
 
 static void restart(struct shmt_target *target)

@@ -125,6 +125,20 @@ check "the finals are on one" all \
     '[ "$(grep ^measure log | tail -40 | grep -c " on 0$")" -eq 40 ]'
 run show tunings/toy/sm_90-pretended-h100.4096x1.journal
 check "it is read again" exits 0
+FAKE_WORKER_FACTORS=1,0.5,0.5,0.5
+FAKE_WORKER_BUSY_MS=1000
+FAKE_WORKER_COMPILE_MS=1
+export FAKE_WORKER_COMPILE_MS
+have H100,H100,H100,H100
+run toy --size n=4096 --strategy random --device all --budget 5.5s
+# No configuration takes less than 44 us where the factor is 1.
+check "where there is no time for finals, the scale counts in the tuning" all \
+    'exits 0' '[ "$(measured 2)" -gt 1 ]' \
+    'awk "/^    time_us: / && \$2 > 44 { good = 1 } END { exit !good }" \
+        tunings/toy/*.yaml'
+unset FAKE_WORKER_COMPILE_MS
+FAKE_WORKER_FACTORS=1,1.5,0.8
+FAKE_WORKER_BUSY_MS=4
 FAKE_WORKER_BROKEN=2
 export FAKE_WORKER_BROKEN
 have H100,H100,H100
