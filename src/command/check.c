@@ -438,7 +438,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (json && (check.json = json_array()) == NULL)
         return shmt_error_memory(err);
     status = check_all(&check, rest, err);
-    if (status == SHMTUNE_OK && check.cubins != NULL && check.tunings == 0)
+    /* Where something is wrong it may be a tuning, and that is told. */
+    if (status == SHMTUNE_OK && check.cubins != NULL && check.tunings == 0 &&
+        check.bad == 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "--cubins is for tunings, of which none is "
                                 "among what is checked; name one");

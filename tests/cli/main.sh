@@ -208,6 +208,10 @@ check "the same twice is no contradiction" all 'exits 0' is_json
 run check "$root/kernels/scale.yaml" --cubins "$folder/made"
 check "binaries of tunings need a tuning" all '! exits 0' \
     'err_has "cubins is for tunings, of which none"'
+echo 'format: tuning/1' >"$folder/broken.yaml"
+run check "$folder/broken.yaml" --cubins "$folder/made" --json
+check "one that cannot be read is told" all 'exits 2' is_json \
+    "out_has 'broken.yaml'" 'err_lacks "of which none"'
 run --json list kernels
 check "--json may stand before the command" all 'exits 0' err_empty is_json \
     "out_has '\"list.json/1\"'"
