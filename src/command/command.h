@@ -332,6 +332,11 @@ enum shmtune_status
 shmt_command_check_output_of(const char *output,
                              const struct shmt_kernel *kernel,
                              struct shmt_error *err);
+/* Refuses one file for the page that an option names and for the drawing. */
+enum shmtune_status shmt_command_check_apart(const char *option,
+                                             const char *page,
+                                             const char *plot,
+                                             struct shmt_error *err);
 /* Writes the text to -o FILE, as it is. */
 enum shmtune_status shmt_command_put(const char *output,
                                      const struct shmt_text *text,

@@ -50,6 +50,19 @@ shmt_command_check_output_of(const char *output,
     return status;
 }
 
+enum shmtune_status shmt_command_check_apart(const char *option,
+                                             const char *page,
+                                             const char *plot,
+                                             struct shmt_error *err)
+{
+    if (shmt_command_is_standard(page) || shmt_command_is_standard(plot) ||
+        (strcmp(page, plot) != 0 && !shmt_path_is_same(page, plot)))
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "--%s and --plot are both %s; name two files",
+                          option, plot);
+}
+
 enum shmtune_status shmt_command_put(const char *output,
                                      const struct shmt_text *text,
                                      struct shmt_error *err)

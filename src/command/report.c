@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/base.h"
@@ -92,11 +91,8 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "--output -, --plot - and --json each want "
                                 "standard output; one can have it");
-    if (status == SHMTUNE_OK && standard == 0 && o->output != NULL &&
-        o->plot != NULL && strcmp(o->output, o->plot) == 0)
-        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                                "--output and --plot are both %s; name two "
-                                "files", o->plot);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_check_apart("output", o->output, o->plot, err);
     return status;
 }
 

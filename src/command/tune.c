@@ -299,6 +299,8 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
     if (status == SHMTUNE_OK && o->strategy != NULL)
         status = shmt_session_check(o->strategy, err);
     if (status == SHMTUNE_OK)
+        status = shmt_command_check_apart("report", o->report, o->plot, err);
+    if (status == SHMTUNE_OK)
         status = shmt_clock_date(&date, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_from_check(&o->from, o->strategy, err);

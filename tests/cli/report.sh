@@ -289,6 +289,13 @@ END
 run report stay/run.journal -o both.svg --plot both.svg
 check "two outputs in one file" all "exits 1" "[ ! -e both.svg ]" \
     "err_has 'are both both.svg'"
+run tune scale --report both.svg --plot both.svg
+check "nor has tune two in one" all "exits 1" "[ ! -e both.svg ]" \
+    "err_has 'report and --plot are both both.svg'"
+: >both.svg
+run report stay/run.journal -o both.svg --plot ./both.svg
+check "by whatever name" all "exits 1" "[ ! -s both.svg ]" \
+    "err_has 'are both ./both.svg'"
 
 # -- what the hardware counted -------------------------------------------------
 cd "$folder" || exit 1
