@@ -260,7 +260,6 @@ static void caches_of_others_are_not_used(void)
     setenv("XDG_CACHE_HOME", fixture_path("cache"), 1);
 }
 
-/* What the cache has may be shipped beside the kernels. */
 /* The binary in cubins/. */
 static const char *shipped(void)
 {
@@ -269,6 +268,7 @@ static const char *shipped(void)
     return find_one(fixture_path("cubins"), ".cubin", path, sizeof path);
 }
 
+/* What the cache has may be shipped beside the kernels. */
 static void binaries_are_shipped(void)
 {
     fixture_remove("cache");
