@@ -303,7 +303,7 @@ static enum shmtune_status report(struct relay *relay,
 {
     struct shmt_far_note note = {.kind = SHMT_FAR_NOTE_REPLY};
 
-    if (event != SHMT_SUPERVISOR_DIED) {
+    if (event != SHMT_SUPERVISOR_DIED && event != SHMT_SUPERVISOR_LOST) {
         note.reply = relay->child.message;
         return say(relay, &note, err);
     }

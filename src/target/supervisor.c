@@ -7,6 +7,7 @@
 #include "target/supervisor.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -294,6 +295,19 @@ static void note_loss(struct shmt_supervisor *supervisor)
              (int)sizeof supervisor->notice - 40, supervisor->why);
 }
 
+/* A batch system sends these to each process of a job, and people to one: not
+ * what a candidate does. */
+static bool was_stopped(const struct shmt_worker *worker)
+{
+    static const int numbers[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
+    const int number = shmt_worker_end_signal(worker);
+
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        if (number == numbers[k])
+            return true;
+    return false;
+}
+
 /* The worker has ended: report it, and free it. */
 static enum shmtune_status worker_ended(struct shmt_supervisor *supervisor,
                                         enum shmt_supervisor_event *event,
@@ -301,9 +315,10 @@ static enum shmtune_status worker_ended(struct shmt_supervisor *supervisor,
 {
     const bool busy = supervisor->state == SHMT_SUPERVISOR_BUSY;
     const int code = shmt_worker_exit_status(supervisor->worker);
+    const bool lost = supervisor->far || was_stopped(supervisor->worker);
     char line[160];
 
-    if ((!busy || supervisor->far) &&
+    if ((!busy || lost) &&
         ++supervisor->failures >= (supervisor->met ? FAR_FAILURES : FAILURES))
         return refuse_to_restart(supervisor, err);
     /* A worker that exits with a message while starting would fail in the same
@@ -320,10 +335,9 @@ static enum shmtune_status worker_ended(struct shmt_supervisor *supervisor,
     shmt_worker_free(supervisor->worker);
     supervisor->worker = NULL;
     supervisor->state = SHMT_SUPERVISOR_DOWN;
-    if (supervisor->far)
+    if (lost)
         note_loss(supervisor);
-    *event = busy ? supervisor->far ? SHMT_SUPERVISOR_LOST
-                                    : SHMT_SUPERVISOR_DIED
+    *event = busy ? lost ? SHMT_SUPERVISOR_LOST : SHMT_SUPERVISOR_DIED
              : supervisor->far ? SHMT_SUPERVISOR_NOTICE
                                : SHMT_SUPERVISOR_NOTHING;
     return SHMTUNE_OK;

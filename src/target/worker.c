@@ -533,6 +533,14 @@ int shmt_worker_exit_status(const struct shmt_worker *worker)
                : -1;
 }
 
+int shmt_worker_end_signal(const struct shmt_worker *worker)
+{
+    return worker->ended && worker->wait_status != -1 &&
+                   WIFSIGNALED(worker->wait_status)
+               ? WTERMSIG(worker->wait_status)
+               : 0;
+}
+
 enum shmtune_status shmt_worker_own_path(char *out, size_t room,
                                          struct shmt_error *err)
 {

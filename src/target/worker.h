@@ -81,6 +81,8 @@ void shmt_worker_forget_stderr(struct shmt_worker *worker);
 int shmt_worker_deaf(const struct shmt_worker *worker);
 /* The exit status, or -1 when it did not exit by itself. */
 int shmt_worker_exit_status(const struct shmt_worker *worker);
+/* The signal that ended it; 0: none did. */
+int shmt_worker_end_signal(const struct shmt_worker *worker);
 
 /* The path of this very program.  `out` has `room` bytes. */
 enum shmtune_status shmt_worker_own_path(char *out, size_t room,

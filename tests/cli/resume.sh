@@ -185,6 +185,15 @@ run toy --size n=4096 --output both --strategy exhaustive --budget 90s
 check "not by what the others had meanwhile" all 'exits 0' \
     'err_lacks "nothing new"' 'err_has "252 of 252 candidates, 3 of them"'
 
+# -- a batch system ends the workers -----------------------------------------
+FAKE_WORKER_STOPPED=3 run toy --size n=4096 --budget 10 --output ended
+check "what workers died of is not the candidate's doing" all 'exits 0' \
+    'err_has "worker was lost: the worker was killed by signal 15.*tried again"' \
+    '[ "$(grep -c "config:" "ended/$place")" -eq 10 ]' \
+    '! grep -q crash "ended/$place"'
+FAKE_WORKER_STOPPED=99 run toy --size n=4096 --budget 10 --output never
+check "and not tried for ever" all '! exits 0' 'err_has "killed by signal 15"'
+
 # -- the session ends --------------------------------------------------------
 # signalled SIGNALS PREFIX...: a run that gets them at once after 5 results.
 signalled() {

@@ -35,6 +35,7 @@
  * FAKE_WORKER_ALONE=FILE     is there while a measurement lasts; one that
  *                            finds it there writes a line "overlap" to the log
  * FAKE_WORKER_MUTE=K,L       the devices of these numbers never say hello
+ * FAKE_WORKER_STOPPED=N      a batch system ends it in its first N measurements
  * FAKE_WORKER_BROKEN=K       the device of that number: after 3 measurements
  *                            its worker cannot be started any more
  */
@@ -455,10 +456,25 @@ static void misbehave_inspect(const struct fake *fake,
     }
 }
 
+/* By a signal, as each process of a job has it. */
+static void be_stopped(const struct fake *fake)
+{
+    const char *const stopped = getenv("FAKE_WORKER_STOPPED");
+    char mark[32];
+
+    for (long k = 0; stopped != NULL && k < strtol(stopped, NULL, 10); k++) {
+        snprintf(mark, sizeof mark, "stopped-%ld", k);
+        if (first_time(fake, mark))
+            raise(SIGTERM);
+    }
+}
+
 static void misbehave_measure(const struct fake *fake,
                               const struct request *request)
 {
     const char *const behave = request->behave;
+
+    be_stopped(fake);
 
     if (strcmp(behave, "die") == 0 ||
         (strcmp(behave, "die_once") == 0 && first_time(fake, "died"))) {
