@@ -172,7 +172,7 @@ check "a search that has settled leaves its time to those that wait" \
 # problems up anew: its search ends with the others'.
 rm -rf tunings log
 # shellcheck disable=SC2086
-FAKE_WORKER_ONCE_MS=800 FAKE_WORKER_BUSY_MS=20 run toy $sizes --total 9s
+FAKE_WORKER_ONCE_MS=800 FAKE_WORKER_BESIDE_MS=20 run toy $sizes --total 9s
 # ends: when each search did, from the first on.
 ends() {
     for journal in $(journals); do

@@ -19,6 +19,7 @@
  * FAKE_WORKER_START=endless  says hello without an end
  * FAKE_WORKER_START=bare     says it without a device
  * FAKE_WORKER_BUSY_MS=N      really takes so long for each request, and says so
+ * FAKE_WORKER_BESIDE_MS=N    takes so much longer, and does not say so
  * FAKE_WORKER_COMPILE_MS=N   and so long for each compilation
  * FAKE_WORKER_ONCE_MS=N      the first measurement of all takes so much longer,
  *                            and says so
@@ -366,10 +367,11 @@ static bool first_time(const struct fake *fake, const char *what)
     return fd >= 0;
 }
 
-static double asked_busy_ms(void)
+/* What a variable says; 0: nothing. */
+static double asked_ms(const char *name)
 {
-    const char *const busy = getenv("FAKE_WORKER_BUSY_MS");
-    return busy == NULL ? 0 : strtod(busy, NULL);
+    const char *const text = getenv(name);
+    return text == NULL ? 0 : strtod(text, NULL);
 }
 
 /* As what a reference takes that is compiled here. */
@@ -394,7 +396,7 @@ static void measure(const struct fake *fake,
     const uint64_t h = hash_of(fake, request, false);
     char once[64];
 
-    out->measure_ms = 4 + us / 50 + asked_busy_ms();
+    out->measure_ms = 4 + us / 50 + asked_ms("FAKE_WORKER_BUSY_MS");
     compile_once(fake, out);
     snprintf(once, sizeof once, "faded-%llx", (unsigned long long)h);
     if (strcmp(request->behave, "fades") == 0 && !first_time(fake, once)) {
@@ -540,15 +542,15 @@ static void spend(bool measured)
 {
     const char *const compile =
         measured ? NULL : getenv("FAKE_WORKER_COMPILE_MS");
-    const double busy_ms =
-        compile != NULL ? strtod(compile, NULL) : asked_busy_ms();
+    const double busy_ms = compile != NULL ? strtod(compile, NULL)
+                                           : asked_ms("FAKE_WORKER_BUSY_MS");
     const char *const alone = measured ? getenv("FAKE_WORKER_ALONE") : NULL;
     const int fd =
         alone == NULL ? -1 : open(alone, O_WRONLY | O_CREAT | O_EXCL, 0600);
 
     if (alone != NULL && fd < 0)
         log_word("overlap\n");
-    usleep((useconds_t)(1000 * busy_ms));
+    usleep((useconds_t)(1000 * (busy_ms + asked_ms("FAKE_WORKER_BESIDE_MS"))));
     if (fd >= 0) {
         close(fd);
         unlink(alone);
