@@ -19,6 +19,7 @@
 #include "base/pack.h"
 #include "base/path.h"
 #include "base/random.h"
+#include "base/signals.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "base/utf8.h"

@@ -173,7 +173,6 @@ static enum shmtune_status take(const struct shmt_command_call *call,
     const char *word = call->words[*at], *value;
     const struct shmt_command_option *option = match(options, word, &value);
     const struct shmt_command_option *negated = match_negated(options, word);
-
     enum shmtune_status status;
 
     if (option == NULL && negated != NULL) {

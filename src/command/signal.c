@@ -46,8 +46,7 @@ static void catch_signal(int number)
 
 void shmt_command_catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2,
-                                  SIGPIPE};
+    static const int numbers[] = {SHMT_SIGNALS_FROM_OUTSIDE, SIGPIPE};
 
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         catch_signal(numbers[k]);

@@ -357,13 +357,16 @@ static void visit(struct walk *walk, const struct stand *at,
     leave(walk, at, !passes);
 }
 
-/* Whether there is a stop that may be better than the best so far: a total is
- * no less than the distance of the problem alone. */
+/* Whether there is a next stop, *at, that may be better than the best so far: a
+ * total is no less than the distance of the problem alone. */
 static bool is_promising(const struct walk *walk,
-                         const struct shmt_runtime_nearest *best)
+                         const struct shmt_runtime_nearest *best,
+                         struct stand *at)
 {
-    return stops_of(walk) > 0 && !walk->sieve->hopeless &&
-           stand_of(walk).stop.distance < best->distance;
+    if (stops_of(walk) == 0 || walk->sieve->hopeless)
+        return false;
+    *at = stand_of(walk);
+    return at->stop.distance < best->distance;
 }
 
 /* What has been found is not looked beyond for long; to find anything is worth
@@ -382,6 +385,7 @@ bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
                                struct shmt_runtime_nearest *out)
 {
     struct walk walk;
+    struct stand at;
     bool cut;
 
     walk.request = request;
@@ -400,12 +404,8 @@ bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
     walk.overdraft =
         walk.count <= SHMT_RUNTIME_FEW ? SHMT_RUNTIME_OVERDRAFT : 0;
     *out = (struct shmt_runtime_nearest){.distance = INFINITY};
-    while (is_promising(&walk, out) && may_look(&walk, out)) {
-        const struct stand at = stand_of(&walk);
-
+    while ((cut = is_promising(&walk, out, &at)) && may_look(&walk, out))
         visit(&walk, &at, out);
-    }
-    cut = is_promising(&walk, out);
     sieve->cut |= cut;
     if (request->trace != NULL && cut)
         shmt_text_addf(request->trace, "%zu more sizes were not looked at: "

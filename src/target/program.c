@@ -206,8 +206,7 @@ enum shmtune_status shmt_program_run_in(const char *const *argv,
 /* -- the user's own ------------------------------------------------------- */
 
 /* What is passed on; the terminal itself sends the others to both of us. */
-static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1,
-                             SIGUSR2};
+static const int passed[] = {SHMT_SIGNALS_FROM_OUTSIDE, SIGQUIT};
 enum { PASSED = sizeof passed / sizeof passed[0] };
 
 static volatile sig_atomic_t own_program;

@@ -295,11 +295,11 @@ static void note_loss(struct shmt_supervisor *supervisor)
              (int)sizeof supervisor->notice - 40, supervisor->why);
 }
 
-/* A batch system sends these to each process of a job, and people to one: not
+/* A batch system signals each process of a job, and a person one: that is not
  * what a candidate does. */
 static bool was_stopped(const struct shmt_worker *worker)
 {
-    static const int numbers[] = {SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
+    static const int numbers[] = {SHMT_SIGNALS_FROM_OUTSIDE};
     const int number = shmt_worker_end_signal(worker);
 
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)

@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 # that goes on with "_"; shmtune is that of the public names.  What begins with
 # neither stands here as it is.
 cat >"$work/table" <<'TABLE'
-base: arena array clock code digest error field map middle pack path random text utf8
+base: arena array clock code digest error field map middle pack path random signals text utf8
 expr: arith expr op place value
 yaml: yaml
 space: budget build diagram graph lanes parameter plan space
