@@ -30,6 +30,8 @@ struct shmt_learn_field {
     const struct shmt_dispatch_feature *features;
     const int64_t *values;         /* [feature_count][count], and for forests
                                       [configs][SHMT_LEARN_OWN][count] */
+    const uint32_t *sorted;        /* [feature_count][count]: the sizes, in the
+                                      order of each value */
 };
 
 struct shmt_learn_tree {
@@ -64,6 +66,10 @@ void shmt_learn_own(const struct shmt_learn_table *table,
 bool shmt_learn_forest(const struct shmt_learn_field *field,
                        const size_t *known, size_t count, size_t asked,
                        size_t trees, uint64_t seed, double *out);
+
+/* Sorts the sizes by each feature: out is as `sorted` of the field.  False:
+ * there is no memory. */
+bool shmt_learn_sort(const struct shmt_learn_field *field, uint32_t *out);
 
 /* Grows a tree on the sizes `chosen`; their order is lost.  Each
  * comparison loses less than none by `gain`.  False: there is no

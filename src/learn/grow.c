@@ -3,8 +3,10 @@
  * grow: grows a tree of comparisons on sizes, greedily, from the top: each
  * comparison is the one after which what the configurations lose varies least
  * on either side, and stays only where the best of each side then lose enough
- * less (CART, after Breiman, Friedman, Olshen and Stone).  A leaf ranks
- * configurations by what they lose there.  Called by learn.c.
+ * less (CART, after Breiman, Friedman, Olshen and Stone).  Sizes are sorted by
+ * each value once, and keep that order from node to node (SLIQ, after Mehta,
+ * Agrawal and Rissanen).  A leaf ranks configurations by what they lose there.
+ * Called by learn.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +18,15 @@ struct growing {
     const struct shmt_learn_field *field;
     double gain;                 /* that a comparison has to bring */
     struct shmt_learn_tree *tree;
-    size_t *order;               /* the sizes of a node, sorted by a value */
+    size_t *chosen;              /* [count]: the sizes that it is grown on, one
+                                    several times, too; those of a node stand
+                                    together, */
+    size_t count;
+    uint32_t *orders;            /* and here at the same places, sorted by each
+                                    value: [features][count] */
+    uint32_t *moved;             /* [count] */
+    uint8_t *times;              /* [sizes]: how often it is grown on */
+    bool *is_below;              /* [sizes], of the last comparison */
     double *left, *total;        /* [configs] */
     double *beside;              /* [configs], of a leaf */
     size_t put;                  /* leaves, with those that raise has taken
@@ -63,19 +73,64 @@ static int64_t between(int64_t low, int64_t high)
     return low < high ? low + 1 : high;
 }
 
-static void sort_by(const int64_t *values, size_t *order, size_t count)
+/* Merges sorted runs of `run` sizes, two at a time. */
+static void merge(const int64_t *values, const uint32_t *from, uint32_t *to,
+                  size_t count, size_t run)
 {
-    /* Shell's sort: nodes are small, and what is compared is elsewhere. */
-    for (size_t gap = count / 2; gap > 0; gap /= 2)
-        for (size_t k = gap; k < count; k++) {
-            const size_t one = order[k];
-            size_t at = k;
+    for (size_t start = 0; start < count; start += 2 * run) {
+        const size_t middle = start + run < count ? start + run : count;
+        const size_t end = middle + run < count ? middle + run : count;
+        size_t a = start, b = middle;
 
-            for (; at >= gap && values[order[at - gap]] > values[one];
-                 at -= gap)
-                order[at] = order[at - gap];
-            order[at] = one;
+        for (size_t k = start; k < end; k++)
+            to[k] = b == end ||
+                    (a < middle && values[from[a]] <= values[from[b]])
+                        ? from[a++] : from[b++];
+    }
+}
+
+bool shmt_learn_sort(const struct shmt_learn_field *field, uint32_t *out)
+{
+    const size_t count = field->count;
+    uint32_t *const room = calloc(2 * count + 1, sizeof *room);
+
+    for (size_t f = 0; room != NULL && f < field->feature_count; f++) {
+        uint32_t *from = room, *to = room + count;
+
+        for (size_t k = 0; k < count; k++)
+            from[k] = (uint32_t)k;
+        for (size_t run = 1; run < count; run *= 2) {
+            uint32_t *const last = from;
+
+            merge(field->values + f * count, from, to, count, run);
+            from = to;
+            to = last;
         }
+        memcpy(out + f * count, from, count * sizeof *out);
+    }
+    free(room);
+    return room != NULL;
+}
+
+/* The sizes of a node in the order of a value. */
+static uint32_t *order_of(const struct growing *growing, size_t feature,
+                          const size_t *chosen)
+{
+    return growing->orders + feature * growing->count +
+           (chosen - growing->chosen);
+}
+
+/* Of all sizes in the order of each value, those that it is grown on. */
+static void fill_orders(struct growing *growing)
+{
+    const struct shmt_learn_field *const field = growing->field;
+    uint32_t *to = growing->orders;
+
+    for (size_t k = 0; k < growing->count; k++)
+        growing->times[growing->chosen[k]]++;
+    for (size_t k = 0; k < field->feature_count * field->count; k++)
+        for (int n = growing->times[field->sorted[k]]; n > 0; n--)
+            *to++ = field->sorted[k];
 }
 
 /* How much would vary on both sides, for every place between two values. */
@@ -85,14 +140,13 @@ static void try_feature(struct growing *growing, size_t feature,
 {
     const struct shmt_learn_field *const field = growing->field;
     const int64_t *const values = field->values + feature * field->count;
+    const uint32_t *const order = order_of(growing, feature, chosen);
 
-    memcpy(growing->order, chosen, count * sizeof *chosen);
-    sort_by(values, growing->order, count);
     memset(growing->left, 0, field->configs * sizeof *growing->left);
     for (size_t k = 0; k + 1 < count; k++) {
-        const double *const rest = rests(growing, growing->order[k]);
-        const int64_t low = values[growing->order[k]];
-        const int64_t high = values[growing->order[k + 1]];
+        const double *const rest = rests(growing, order[k]);
+        const int64_t low = values[order[k]];
+        const int64_t high = values[order[k + 1]];
         double sum;
 
         for (size_t c = 0; c < field->configs; c++)
@@ -211,8 +265,26 @@ static void put_leaf(struct growing *growing, size_t ranks)
     growing->put++;
 }
 
+/* Moves the sizes of a node that are below to the front, in the order of each
+ * value. */
+static void part_orders(struct growing *growing, const size_t *chosen,
+                        size_t count)
+{
+    for (size_t f = 0; f < growing->field->feature_count; f++) {
+        uint32_t *const order = order_of(growing, f, chosen);
+        size_t front = 0, moved = 0;
+
+        for (size_t k = 0; k < count; k++)
+            if (growing->is_below[order[k]])
+                order[front++] = order[k];
+            else
+                growing->moved[moved++] = order[k];
+        memcpy(order + front, growing->moved, moved * sizeof *order);
+    }
+}
+
 /* Moves the sizes that are below to the front; returns how many they are. */
-static size_t part(const struct growing *growing, const struct split *split,
+static size_t part(struct growing *growing, const struct split *split,
                    size_t *chosen, size_t count)
 {
     const int64_t *const values =
@@ -222,11 +294,13 @@ static size_t part(const struct growing *growing, const struct split *split,
     for (size_t k = 0; k < count; k++) {
         const size_t one = chosen[k];
 
-        if (values[one] >= split->below)
+        growing->is_below[one] = values[one] < split->below;
+        if (!growing->is_below[one])
             continue;
         chosen[k] = chosen[front];
         chosen[front++] = one;
     }
+    part_orders(growing, chosen, count);
     return front;
 }
 
@@ -381,18 +455,30 @@ bool shmt_learn_grow(const struct shmt_learn_field *field, double gain,
                      size_t *chosen, size_t count,
                      struct shmt_learn_tree *out)
 {
-    struct growing growing = {.field = field, .gain = gain, .tree = out};
+    struct growing growing = {.field = field, .gain = gain, .tree = out,
+                              .chosen = chosen, .count = count};
     double loss;
     bool done;
 
     out->count = out->leaf_count = 0;
-    growing.order = calloc(count + 1, sizeof *growing.order);
+    growing.orders = calloc(field->feature_count * count + 1,
+                            sizeof *growing.orders);
+    growing.moved = calloc(count + 1, sizeof *growing.moved);
+    growing.times = calloc(field->count + 1, sizeof *growing.times);
+    growing.is_below = calloc(field->count + 1, sizeof *growing.is_below);
     growing.left = calloc(field->configs + 1, sizeof *growing.left);
     growing.beside = calloc(field->configs + 1, sizeof *growing.beside);
-    done = growing.order != NULL && growing.left != NULL &&
-           growing.beside != NULL &&
-           grow(&growing, chosen, count, 0, &loss);
-    free(growing.order);
+    done = growing.orders != NULL && growing.moved != NULL &&
+           growing.times != NULL && growing.is_below != NULL &&
+           growing.left != NULL && growing.beside != NULL;
+    if (done) {
+        fill_orders(&growing);
+        done = grow(&growing, chosen, count, 0, &loss);
+    }
+    free(growing.orders);
+    free(growing.moved);
+    free(growing.times);
+    free(growing.is_below);
     free(growing.left);
     free(growing.beside);
     return done;

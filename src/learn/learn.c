@@ -70,6 +70,7 @@ struct learning {
     struct shmt_learn_estimate *estimates;   /* [configs] */
     const struct shmt_learn_size **known;    /* what they are fitted to */
     int64_t *values;               /* [features, and own numbers][] */
+    uint32_t *sorted;              /* [features][] */
     struct shmt_dispatch_feature *features;
     size_t *order, *part;          /* [count] */
     double *judged;                /* [count] */
@@ -128,6 +129,8 @@ static bool allocate(struct learning *learning)
     learning->values = calloc(
         (SHMT_LEARN_FEATURES + SHMT_LEARN_OWN * SHMT_LEARN_PORTFOLIO) * count,
         sizeof *learning->values);
+    learning->sorted = calloc(SHMT_LEARN_FEATURES * count,
+                              sizeof *learning->sorted);
     learning->order = calloc(MEASURED * count, sizeof *learning->order);
     learning->part = calloc(count, sizeof *learning->part);
     learning->judged = calloc(WAYS * count, sizeof *learning->judged);
@@ -139,6 +142,7 @@ static bool allocate(struct learning *learning)
            learning->problems != NULL && learning->estimates != NULL &&
            learning->known != NULL &&
            learning->features != NULL && learning->values != NULL &&
+           learning->sorted != NULL &&
            learning->order != NULL && learning->part != NULL &&
            learning->judged != NULL && learning->tree != NULL;
 }
@@ -159,6 +163,7 @@ static void free_all(struct learning *learning)
     free(learning->known);
     free(learning->features);
     free(learning->values);
+    free(learning->sorted);
     free(learning->order);
     free(learning->part);
     free(learning->judged);
@@ -298,7 +303,7 @@ static bool prepare(struct learning *learning)
         .count = learning->count + BETWEEN, .configs = learning->configs,
         .loss = learning->loss, .measured = learning->measured,
         .rest = learning->rest, .features = learning->features,
-        .values = learning->values};
+        .values = learning->values, .sorted = learning->sorted};
     field->feature_count = shmt_learn_features(table, learning->features);
     shmt_random_seed(&random, learning->seed);
     for (size_t k = 0; k < field->count; k++) {
@@ -311,7 +316,7 @@ static bool prepare(struct learning *learning)
                    sizeof *learning->problems);
         fill_values(learning, k, problem);
     }
-    return true;
+    return shmt_learn_sort(field, learning->sorted);
 }
 
 /* -- estimates ------------------------------------------------------------ */
