@@ -23,7 +23,8 @@ for arch in sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120; do
     for spec in "$source"/kernels/*.yaml; do
         kernel=$(basename "$spec" .yaml)
         seed=$((seed + 1))
-        run inspect "$spec" --arch "$arch" --sample 1 --seed "$seed"
+        run inspect "$spec" --arch "$arch" --sample 1 --seed "$seed" \
+            --compile-timeout 300
         check "$kernel compiles for $arch (seed $seed)" all 'exits 0' \
             err_empty none_failed 'out_has "^1 of .* configurations"'
     done

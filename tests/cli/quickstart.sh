@@ -48,17 +48,6 @@ for device in replay:h100 0; do
     esac
 done
 
-# What root is asked to type works where nothing was ever installed.
-{
-    sed -n '/^command_of()/,/^}/p; /^typed_of()/,/^}/p' "$source/quickstart"
-    echo "typed_of apt-get 'gcc make'; typed_of dnf 'gcc make'"
-} >typed.sh
-sh -eu typed.sh >out 2>err
-status=$?
-check "apt-get is told first what there is" all 'exits 0' \
-    'out_has "^apt-get update && apt-get install .* gcc make$"' \
-    'out_has "^dnf install -y gcc make$"'
-
 # The example is built by the compiler of the environment, with its options.
 mkdir -p "$folder/build" "$folder/cuda/lib64"
 echo "CUDA_DIR = $folder/cuda" >"$folder/build/Makefile"

@@ -52,8 +52,11 @@ while read -r manager packages; do
     new_system 1000 "$manager"
     cd "$folder/tree" || exit 1
     quickstart
+    # Where nothing was ever installed apt knows no package before.
+    update=
+    [ "$manager" != apt-get ] || update='apt-get update && '
     check "$manager: says the command that root may type" \
-        says "as root: $command $packages"
+        says "as root: $update$command $packages"
     check "$manager: and fails without having run it" \
         test "$status" -eq 1 -a ! -s "$folder/log"
     new_system 0 "$manager"

@@ -68,7 +68,7 @@ run list
 check "list" all 'exits 0' nothing_ran "out_has filling"
 run list --json
 check "list --json" all 'exits 0' nothing_ran
-run check
+run check --compile-timeout 300
 check "check of all" all 'exits 0' nothing_ran 'out_has comparing'
 run doctor
 check "doctor" nothing_ran
