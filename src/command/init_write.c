@@ -231,7 +231,11 @@ static void add_buffer(const struct shmt_signature_parameter *parameter,
         mark(text, "output; inout if what is in it counts, workspace if "
              "nobody reads it afterwards");
     shmt_text_add(text, ", count: ");
-    mark(text, "how many elements, as n");
+    if (parameter->kind == SHMT_SIGNATURE_VECTOR && parameter->lanes > 1)
+        mark(text, "how many elements, as %d * n; the source says %.100s",
+             parameter->lanes, parameter->type);
+    else
+        mark(text, "how many elements, as n");
     if (!parameter->constant &&
         (parameter->kind == SHMT_SIGNATURE_ELEMENT ||
          parameter->kind == SHMT_SIGNATURE_VECTOR) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * macro: the macros that a source lets others give: #ifndef NAME, #define NAME
- * VALUE, #endif.
+ * macro: the macros that a source lets others give: #ifndef NAME, or
+ * #if !defined(NAME), #define NAME VALUE, #endif.
  */
 #include "source/token.h"
 
@@ -51,6 +51,37 @@ const char *shmt_source_value(struct shmt_arena *arena, const char *from,
     return out;
 }
 
+/* #ifndef NAME, #if !defined NAME, #if !defined(NAME): the place of NAME; no
+ * more is asked. */
+static bool asks_for_absent(const struct shmt_source_token *token,
+                            const char **name)
+{
+    const char *const end = token->at + token->length;
+    const char *at;
+    bool closes;
+
+    if (shmt_source_directs(token, "ifndef", name))
+        return true;
+    if (!shmt_source_directs(token, "if", &at) || *at != '!')
+        return false;
+    at += 1 + strspn(at + 1, " \t");
+    if (shmt_text_name_length(at) != strlen("defined") ||
+        strncmp(at, "defined", strlen("defined")) != 0)
+        return false;
+    at += strlen("defined");
+    at += strspn(at, " \t");
+    closes = *at == '(';
+    if (closes)
+        at += 1 + strspn(at + 1, " \t");
+    *name = at;
+    at += shmt_text_name_length(at);
+    at += strspn(at, " \t");
+    if (closes && *at++ != ')')
+        return false;
+    at += strspn(at, " \t\r");
+    return at >= end || *at == '/';
+}
+
 /* The three lines at `k`.  *found is false when they are something else, as the
  * guard of a header. */
 static bool read_macro(const struct shmt_source_tokens *tokens, size_t k,
@@ -62,7 +93,7 @@ static bool read_macro(const struct shmt_source_tokens *tokens, size_t k,
 
     *found = false;
     if (k + 2 >= tokens->count ||
-        !shmt_source_directs(token, "ifndef", &asked) ||
+        !asks_for_absent(token, &asked) ||
         !shmt_source_directs(token + 1, "define", &defined) ||
         !shmt_source_directs(token + 2, "endif", &closing))
         return true;

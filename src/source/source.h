@@ -81,7 +81,7 @@ struct shmt_source_kernel {
     struct shmt_signature signature;
 };
 
-/* #ifndef NAME, #define NAME VALUE, #endif. */
+/* #ifndef NAME or #if !defined(NAME), #define NAME VALUE, #endif. */
 struct shmt_source_macro {
     const char *name;
     const char *value;         /* without comments; never empty */

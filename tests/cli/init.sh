@@ -162,6 +162,20 @@ check "a count does not get 0, a flag and a padding do" all \
     "out_has 'VEC: {values: \[1, 2, 4\], default: 1}'" \
     "out_has 'PAD: {values: \[0, 1\], default: 1}'" \
     "out_has 'FAST: {values: \[0, 1\], default: 1}'"
+cat >"$own/pixels.cu" <<'END'
+#if !defined(ROWS)
+#define ROWS (16)
+#endif
+__global__ void pixels(float2 *out, const uchar4 *in) { out[0].x = in[0].x; }
+void run() { pixels<<<64 / ROWS, dim3(32, ROWS)>>>(out, in); }
+END
+run init "$own/pixels.cu" -o -
+check "a macro behind #if !defined is a parameter" all "exits 0" \
+    "out_has '  ROWS: {values: \[4, 8, 16, 32, 64\], default: 16}'" \
+    "out_has 'block: \[\"32\", \"ROWS\"\]'"
+check "and vectors are so many elements" all \
+    "out_has 'in: .*: how many elements, as 4 \* n; the source says const uchar4 \*'" \
+    "out_has 'out: .*: how many elements, as 2 \* n; the source says float2 \*'"
 cat >"$own/values.cu" <<'END'
 struct Scale { const float *by; int n; };
 extern "C" __global__ void values(float *y, const float2 s, uchar3 c, Scale p)

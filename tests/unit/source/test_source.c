@@ -296,16 +296,25 @@ static void macros_are_found(void)
         "#ifndef F\n#define F(x) x\n#endif\n"
         "#ifndef OTHER\n#define THIS 2\n#endif\n"
         "#ifndef BOTH\n#define BOTH 1\n#else\n#endif\n"
+        "#if !defined(ROWS)\n#define ROWS 4\n#endif\n"
+        "#if ! defined COLS // across\n#define COLS 8\n#endif\n"
+        "#if !defined(A) && !defined(B)\n#define A 1\n#endif\n"
+        "#if defined(C)\n#define C 1\n#endif\n"
+        "#if !defined(D\n#define D 1\n#endif\n"
         "#endif\n");
 
-    CHECK_INT(source.macro_count, 2);
-    if (source.macro_count != 2)
+    CHECK_INT(source.macro_count, 4);
+    if (source.macro_count != 4)
         return;
     CHECK_TEXT(source.macros[0].name, "TILE");
     CHECK_TEXT(source.macros[0].value, "32");
     CHECK_INT(source.macros[0].line, 4);
     CHECK_TEXT(source.macros[1].name, "PAD");
     CHECK_TEXT(source.macros[1].value, "(1 +  0)");
+    CHECK_TEXT(source.macros[2].name, "ROWS");
+    CHECK_TEXT(source.macros[2].value, "4");
+    CHECK_TEXT(source.macros[3].name, "COLS");
+    CHECK_TEXT(source.macros[3].value, "8");
 }
 
 /* What ends with CR LF goes on behind a backslash as well. */
