@@ -261,8 +261,8 @@ static void add_recording(const struct scoreboard *scoreboard, size_t column,
                           struct shmt_text *text)
 {
     struct shmt_table table = {
-        .titles = "strategy|>score|>spread|>to 10 %|>s|>to 5 %|>s|"
-                  ">to 1 %|>s|>tried|>us/ask"
+        .titles = "strategy|>score|>spread|>to 10 %|>#s|>to 5 %|>#s|"
+                  ">to 1 %|>#s|>tried|>us/ask"
     };
     const struct shmt_score_scale *const scale =
         scoreboard->columns[column].scale;

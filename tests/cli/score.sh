@@ -53,6 +53,13 @@ run score "$folder/v.journal" --repeats 20 --jobs 3
 check "any number of threads gives the same" all "exits 0" \
     "cut -c1-60 '$folder/first' >'$folder/a'" \
     "cut -c1-60 '$folder/out' | cmp - '$folder/a'"
+sed 's/, at: \([0-9]*\)/, at: \1000/;s/200,/200000,/' "$folder/v.journal" \
+    >"$folder/long.journal"
+COLUMNS=80
+run score "$folder/long.journal" --repeats 3
+COLUMNS=1000
+check "all strategies are a table in 80 columns" all "exits 0" \
+    "out_has '^strategy .* to 10 %  to 5 %  to 1 % '" "out_has '^annealing '"
 run score "$folder/v.journal" --repeats 20 --seed 50 --strategies random
 check "another seed" all "exits 0" \
     "! grep -q \"\$(grep '^random' '$folder/out' | cut -c1-40)\" '$folder/first'"
