@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import_node: a strict reader of JSON (RFC 8259) for files of many entries.
+ * import_node: a strict reader of JSON (RFC 8259), and of the NaN and Infinity
+ * that Python's module json writes into it, for files of many entries.
  * It reads the entries one at a time, so that memory holds one of them and not
  * a tree of all, and keeps the text of each value, so that numbers can be kept
  * as the file has them.  Called by import.c and the importers.
@@ -402,6 +403,22 @@ static enum shmtune_status read_items(struct shmt_import_reader *reader,
     return expected(reader, keys ? "',' or '}'" : "',' or ']'");
 }
 
+/* What is no number of JSON, and read as null. */
+static const char *const not_finite[] = {"NaN", "Infinity", "-Infinity"};
+
+/* The length of one of these words; 0: there is none. */
+static size_t find_not_finite(const char *at, const char *end)
+{
+    for (size_t k = 0; k < sizeof not_finite / sizeof *not_finite; k++) {
+        const size_t length = strlen(not_finite[k]);
+
+        if ((size_t)(end - at) >= length &&
+            memcmp(at, not_finite[k], length) == 0)
+            return length;
+    }
+    return 0;
+}
+
 static enum shmtune_status read_literal(struct shmt_import_reader *reader,
                                         struct shmt_import_node *node)
 {
@@ -410,7 +427,13 @@ static enum shmtune_status read_literal(struct shmt_import_reader *reader,
         enum shmt_import_type type;
     } literals[] = {{"true", SHMT_IMPORT_TRUE}, {"false", SHMT_IMPORT_FALSE},
                     {"null", SHMT_IMPORT_NULL}};
+    const size_t other = find_not_finite(reader->at, reader->end);
 
+    if (other > 0) {
+        reader->at += other;
+        node->type = SHMT_IMPORT_NULL;
+        return SHMTUNE_OK;
+    }
     for (size_t k = 0; k < sizeof literals / sizeof *literals; k++) {
         const size_t length = strlen(literals[k].word);
 
@@ -439,7 +462,9 @@ static enum shmtune_status read_value(struct shmt_import_reader *reader,
                      : read_items(reader, arena, depth + 1, NULL, node);
     else if (first == '"')
         status = read_string(reader, arena, &node->word);
-    else if (first == '-' || isdigit((unsigned char)first))
+    else if (isdigit((unsigned char)first) ||
+             (first == '-' &&
+              find_not_finite(reader->at, reader->end) == 0))
         status = read_number(reader, node);
     else
         status = read_literal(reader, node);
@@ -454,6 +479,7 @@ shmt_import_node_read(struct shmt_import_reader *reader,
                       struct shmt_arena *arena, const char *const *lists,
                       const struct shmt_import_node **out)
 {
+    static const char mark[] = "\xef\xbb\xbf";    /* of UTF-8 */
     struct shmt_import_node *const node =
         shmt_arena_alloc(arena, 1, sizeof *node);
     enum shmtune_status status;
@@ -461,6 +487,8 @@ shmt_import_node_read(struct shmt_import_reader *reader,
     if (node == NULL)
         return shmt_error_memory(reader->err);
     reader->at = reader->text;
+    if (reader->end - reader->at >= 3 && memcmp(reader->at, mark, 3) == 0)
+        reader->at += 3;
     skip_blanks(reader);
     if (reader->at == reader->end || *reader->at != '{')
         return expected(reader, "'{': a T1 search space, a Kernel Tuner "
@@ -591,9 +619,16 @@ void shmt_import_write_member(const struct shmt_import_node *node,
     const char *from = node->key_from;
 
     for (const char *at = from; at <= end; at++) {
+        const size_t other = find_not_finite(at, end);
+
         if (at < end && *at == '"') {
             for (at++; *at != '"'; at++)
                 at += *at == '\\';
+        } else if (other > 0) {
+            shmt_text_add_bytes(text, from, (size_t)(at - from));
+            shmt_text_add(text, "null");
+            from = at + other;
+            at = from - 1;
         } else if (at == end || *at == ' ' || *at == '\n' || *at == '\t' ||
                    *at == '\r') {
             shmt_text_add_bytes(text, from, (size_t)(at - from));

@@ -70,7 +70,8 @@ double shmt_import_number(const struct shmt_import_node *node);
 /* NULL for what is no string. */
 const char *shmt_import_word(const struct shmt_import_node *node);
 
-/* The member as it stands in the file, without white space. */
+/* The member as it stands in the file, without white space, and with null in
+ * the place of NaN and Infinity. */
 void shmt_import_write_member(const struct shmt_import_node *node,
                                    struct shmt_text *text);
 

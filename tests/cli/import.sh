@@ -53,6 +53,28 @@ check "a compressed cache becomes a recording" \
     all "exits 0" "out_has '3 results'" \
     "file_has $out/kernels/conv.yaml 'problem_x: {default: 4096}'" \
     "[ -s $out/tunings/conv/a-gpu.journal.gz ]"
+printf '\357\273\277' >"$folder/python.json"
+cat >>"$folder/python.json" <<'END'
+{"device_name": "A GPU", "kernel_name": "python", "problem_size": 64,
+"tune_params_keys": ["x"], "tune_params": {"x": [1, 2, 4, 8]},
+"largest": Infinity, "cache": {
+"1": {"x": 1, "time": 4.0, "power": NaN, "note": "NaN, -Infinity"},
+"2": {"x": 2, "time": NaN, "GFLOP/s": [-Infinity, 1.5, NaN]},
+"4": {"x": 4, "time": Infinity},
+"8": {"x": 8, "time": 2.5, "power": -0.5}}}
+END
+run import "$folder/python.json" -o "$out"
+check "NaN and Infinity, which Python writes, are no numbers" \
+    all "exits 0" err_empty "out_has '4 results'"
+run show "$out/tunings/python/a-gpu.journal.gz" --json
+check "and a time that is none is a failure" all "exits 0" is_json \
+    "[ \$(grep -c '\"verdict\": \"ok\"' '$folder/out') -eq 2 ]" \
+    "out_has 'no time for it'"
+run export "$out/tunings/python/a-gpu.journal.gz" --to kernel-tuner
+check "exported they are null" all "exits 0" is_json \
+    "out_has '\"largest\": *null'" "out_has '\"power\": *null'" \
+    "out_has 'NaN, -Infinity'" "out_has '\"power\": *-0.5'" \
+    "out_lacks ': *NaN' " "out_lacks '[ \[:]-*Infinity[^\"]'"
 mkdir -p "$folder/half/kernels" && : >"$folder/half/tunings"
 run import "$folder/cache.json" -o "$folder/half"
 check "a recording that cannot be written leaves no spec" \

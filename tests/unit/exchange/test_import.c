@@ -140,7 +140,7 @@ static void json_is_read_strictly(void)
         {"-", "a number"}, {"1.", "a number"}, {".5", "found '.', expected a"},
         {"1e", "a number"}, {"1e999", "a number that is too large"},
         {"9223372036854775808", "a number that is too large"},
-        {"NaN", "found 'N', expected a value"}, {"tru", "expected a value"},
+        {"Nan", "found 'N', expected a value"}, {"tru", "expected a value"},
         {"[1,]", "found ']', expected a value"}, {"[1 2]", "expected ',' or"},
         {"{\"a\": 1,}", "expected a name in quotes"},
         {"{\"a\": 1, \"a\": 2}", "\"a\" is there twice"},
