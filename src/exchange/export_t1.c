@@ -266,19 +266,65 @@ static void add_parameters(struct writer *writer)
     }
 }
 
+/* Whether constraint `c` is one of the sizes alone and holds, so that it says
+ * nothing of the space: Kernel Tuner takes no condition without a parameter.
+ * One that does not hold leaves no space. */
+static enum shmtune_status leave_out(struct writer *writer, size_t c,
+                                     bool *out)
+{
+    const struct shmt_kernel *const kernel = writer->kernel;
+    const struct shmt_expr *const constraint = kernel->constraints[c];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_kernel_evaluated evaluated;
+    struct shmt_text size = {0};
+    enum shmtune_status status;
+
+    *out = true;
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        *out &= !writer->uses[p];
+    if (!*out)
+        return SHMTUNE_OK;
+    shmt_kernel_default(kernel, config);
+    shmt_kernel_evaluate(kernel, writer->problem, config, &evaluated);
+    status = shmt_expr_next_bool(constraint, &evaluated.evaluation, out,
+                                 writer->err);
+    if (status != SHMTUNE_OK || *out)
+        return status;
+    shmt_kernel_problem_write(kernel, writer->problem, &size);
+    status = size.failed
+                 ? shmt_error_memory(writer->err)
+                 : shmt_error_set(writer->err, SHMTUNE_NO_CONFIGURATION,
+                                  "%s has no configuration at %s: `%.200s` "
+                                  "does not hold; give another size by --size",
+                                  kernel->name, shmt_text_string(&size),
+                                  shmt_expr_text(constraint));
+    shmt_text_free(&size);
+    return status;
+}
+
 static enum shmtune_status add_conditions(struct writer *writer)
 {
     const struct shmt_kernel *const kernel = writer->kernel;
     struct shmt_text *const text = writer->text;
     enum shmtune_status status = SHMTUNE_OK;
+    const char *before = "\n";
 
     for (size_t c = 0; c < kernel->constraint_count && status == SHMTUNE_OK;
          c++) {
+        const size_t begin = text->length;
         const char *comma = "";
+        bool out = false;
 
-        shmt_text_add(text, c == 0 ? "\n" : ",\n");
+        shmt_text_add(text, before);
         shmt_text_add(text, "   {\"Expression\": ");
         status = add_expression(writer, kernel->constraints[c]);
+        if (status == SHMTUNE_OK && !text->failed)
+            status = leave_out(writer, c, &out);
+        if (out) {
+            text->length = begin;
+            continue;
+        }
+        before = ",\n";
         shmt_text_add(text, ", \"Parameters\": [");
         for (size_t p = 0; p < kernel->parameter_count; p++)
             if (writer->uses[p]) {

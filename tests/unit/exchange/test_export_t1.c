@@ -129,6 +129,32 @@ static void kernels_are_spaces_too(void)
     shmt_text_free(&path);
 }
 
+/* A constraint of sizes alone is a condition without a parameter, which other
+ * tuners do not take. */
+static void sizes_alone_are_no_condition(void)
+{
+    struct shmt_kernel *kernel = kernel_from(
+        HEAD "problem: {n: {default: 8}}\n"
+        "parameters:\n  a: {values: [1, 2]}\n"
+        "derived:\n  half: n // 2\n"
+        "constraints:\n- half >= 2\n- a <= n\n- n % 2 == 0\n");
+    const int64_t odd[] = {9};
+    struct shmt_text text = {0};
+
+    if (kernel == NULL)
+        return;
+    check_trip(kernel, kernel->sizes[0], &text);
+    CHECK_HAS(shmt_text_string(&text),
+              "\"Conditions\": [\n   {\"Expression\": \"a <= 8\", "
+              "\"Parameters\": [\"a\"]}]}");
+    CHECK_INT(shmt_export_t1(kernel, odd, &text, &err),
+              SHMTUNE_NO_CONFIGURATION);
+    CHECK_HAS(err.text, "conv has no configuration at {n: 9}: `n % 2 == 0` "
+                        "does not hold");
+    shmt_text_free(&text);
+    shmt_kernel_free(kernel);
+}
+
 /* Derived names of derived names, each four times, with a long name in them. */
 static void what_grows_without_bound_is_refused(void)
 {
@@ -161,6 +187,7 @@ int main(void)
     spec_begin();
     CHECK_RUN(spaces_come_back_the_same);
     CHECK_RUN(kernels_are_spaces_too);
+    CHECK_RUN(sizes_alone_are_no_condition);
     CHECK_RUN(what_grows_without_bound_is_refused);
     spec_end();
     import_end();
