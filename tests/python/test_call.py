@@ -192,7 +192,11 @@ class Call(Case):
                      array.array("f", [0] * 1000), acc)
         packed = Packed("<f4", (1000,))
         packed.kind = 1
-        self.refuses("no GPU", self.kernel, out, packed, acc)
+        self.refuses("kernel: argument x is a device.Packed on no GPU of CUDA "
+                     "(DLPack's device 1); give its copy", self.kernel, out,
+                     packed, acc)
+        self.refuses("kernel: argument x is a list, no array of a GPU",
+                     self.kernel, out, [0.0] * 1000, acc)
 
         class Kept(Packed):
             def __dlpack__(self, stream=None):
@@ -206,8 +210,10 @@ class Call(Case):
         out, x, _ = self.arrays()
         self.refuses("acc has 999 elements (999), at n=1000 it has 1000",
                      self.kernel, out, x, Interface("<i4", (999,)))
-        self.refuses("is right for 1 to 1000000", self.kernel, out, x,
-                     Interface("<i4", (1000,)), n=2000000)
+        error = self.refuses("is right for 1 to 1000000", self.kernel, out, x,
+                             Interface("<i4", (1000,)), n=2000000)
+        self.assertEqual(str(error).count("fake_kernel,"), 1)
+        self.assertNotIn("fake_kernel: fake_kernel", str(error))
 
     def test_arguments(self):
         "missing, too many, unknown and doubled arguments are refused"

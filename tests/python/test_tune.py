@@ -2,10 +2,12 @@
 """tune() on the fake driver."""
 import array
 import gc
+import importlib.util
 import io
 import os
 import pathlib
 import tempfile
+import unittest
 from unittest import mock
 
 import shmtune
@@ -61,6 +63,8 @@ class Tune(Case):
         self.assertEqual(lines[0].split(), ["TILE", "COST", "time_us",
                                             "verdict"])
         self.assertIn("Fake device", str(tuned))
+        self.assertIn("5.00 us, the default 100.00 us; 3 are equally fast: "
+                      "the tie rule chose this one\n", str(tuned))
 
     def test_width(self):
         "what is printed is as wide as the terminal, and whole in a file"
@@ -180,6 +184,22 @@ class Tune(Case):
         self.tune("listed", budget=1, answer=[
             listed.get(name) for name in given])
         self.tune("computed", budget=1)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
+    def test_oracles(self):
+        "an answer that was computed in a wider type is rounded"
+        import numpy
+
+        def wide(out, x, acc, *rest):
+            return {"out": 2 * numpy.asarray(x, numpy.float64),
+                    "acc": numpy.asarray(acc, numpy.int64) + 1}
+        self.tune("wide", budget=1, answer=wide)
+        written = "wide/kernels/scale.data/out.answer.npy"
+        self.assertEqual(numpy.load(written).dtype, numpy.float32)
+        self.refuses("elements of type f16, the argument 1000 of type f32; "
+                     "give it as that", self.tune, "narrow", budget=1,
+                     answer=lambda out, x, *rest: {
+                         "out": numpy.asarray(x, numpy.float16)})
 
     def test_wrong(self):
         "a wrong answer is an error, with the element"

@@ -90,7 +90,7 @@ def describe(x, stream=None):
         return _by_interface(x)
     if hasattr(x, "__dlpack__"):
         return _by_dlpack(x, stream)
-    raise Error("%s is no array of a GPU: it has neither "
+    raise Error("%s, no array of a GPU: it has neither "
                 "__cuda_array_interface__ nor __dlpack__" % _name(x))
 
 
@@ -144,8 +144,8 @@ def _by_dlpack(x, stream):
     it has by itself."""
     kind, device = x.__dlpack_device__()
     if kind not in (_CUDA, _CUDA_MANAGED):
-        raise Error("%s is on no GPU of CUDA (DLPack's device %d)"
-                    % (_name(x), kind))
+        raise Error("%s on no GPU of CUDA (DLPack's device %d); give its copy "
+                    "on the GPU" % (_name(x), kind))
     # 1: the legacy default stream; the producer puts its work before ours.
     try:
         capsule = x.__dlpack__(stream=stream or 1)

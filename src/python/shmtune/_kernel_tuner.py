@@ -16,7 +16,7 @@ from ._array import number_of, view_of, whole
 from ._library import Error, INVALID_ARGUMENT, STORAGE
 from ._spec import REAL, host_array, yaml_of, write_text
 from ._tune import (InOut, In, Variable, _Writer, _in_order, _mapping, _run,
-                    folder_of, is_array)
+                    folder_of, is_array, like)
 from ._verify import Verifier
 
 BLOCK = ("block_size_x", "block_size_y", "block_size_z")
@@ -243,7 +243,7 @@ class _Spec:
             self.given[name] = (InOut(x) if right is not None
                                 or names[k] in written else In(x))
             if right is not None:
-                self.answers[name] = _like(right, x, name)
+                self.answers[name] = like(right, x, name)
         for name, x in _mapping(constants, "cmem_args").items():
             self.given[name] = Variable(x)
         self.unchecked = [n for n, a in self.given.items()
@@ -453,19 +453,6 @@ def _scalar(x, name):
             name, type(x).__name__))
     word = host_array(x, name)[1]
     return {"type": word, "value": number_of(x, view)}
-
-
-def _like(right, x, name):
-    """An answer with the type of its argument."""
-    right_view, word = host_array(right, "the answer for " + name)
-    view, wanted = host_array(x, "argument " + name)
-    if word == wanted:
-        return right
-    import numpy
-    if not numpy.can_cast(numpy.asarray(x).dtype, numpy.asarray(right).dtype):
-        raise Error("the answer for %s has elements of type %s, the argument "
-                    "of type %s" % (name, word, wanted))
-    return numpy.asarray(right).astype(numpy.asarray(x).dtype)
 
 
 # -- results ------------------------------------------------------------------

@@ -46,7 +46,7 @@ def _look_dlpack(x):
 def _look_host(x):
     view = view_of(x)
     if view is None:
-        describe(x)     # says why not
+        return type(x), None    # whose plan is refused, with the argument
     if view.ndim == 0:
         return NUMBER, None
     return (view.format, view.shape, view.c_contiguous), None

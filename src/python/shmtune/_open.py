@@ -219,9 +219,8 @@ class Kernel:
         status = lib.library().select(self._handle, byref(device), problem,
                                       byref(choice))
         if status:
-            said = self._why(device, problem)
-            raise Error("%s: %s" % (self.name, said or
-                                    lib.STATUSES.get(status)), status)
+            raise Error(self._why(device, problem) or "%s: %s" % (
+                self.name, lib.STATUSES.get(status)), status)
         return choice
 
     def _why(self, device, problem):

@@ -59,10 +59,12 @@ class Variable(_Given):
 class Tuned:
     """What tune() gives back.
 
-    best        the fastest configuration, a dictionary
-    time_us, default_us    its time and that of the default
+    best        the winner of the finals, a dictionary
+    time_us, default_us    its time and that of the default, there
+    ties        the configurations that are as fast, with the winner
     results     a dictionary for every candidate, the fastest first: the
-                parameters, time_us, verdict, reason, registers, ...
+                parameters, verdict, reason, registers, ..., and time_us, as
+                the search measured it
     spec, tuning, journal  the files
     """
 
@@ -104,6 +106,9 @@ class Tuned:
     def _text(self, width):
         gain = ("" if not self.default_us or not self.time_us else
                 ", the default %.2f us" % self.default_us)
+        if len(self.ties) > 1:
+            gain += ("; %d are equally fast: the tie rule chose this one"
+                     % len(self.ties))
         head = "%s on %s: %s" % (
             self.name, self.device, _pairs(self.best, self.best)
             + (": %.2f us" % self.time_us if self.time_us else "") + gain)
@@ -453,11 +458,12 @@ class _Writer:
                 allowed = dict(TOLERANCE) if word in REAL else {}
             told["tolerance"] = _tolerance(name, allowed)
         if answer is not None:
-            right, kind = host_array(answer, "the answer for " + name)
+            right, kind = host_array(like(answer, a.array, name),
+                                     "the answer for " + name)
             if kind != word or right.nbytes != view.nbytes:
                 raise Error(
                     "the answer for %s has %d elements of type %s, the "
-                    "argument %d of type %s" % (
+                    "argument %d of type %s; give it as that" % (
                         name, right.nbytes // right.itemsize, kind,
                         view.nbytes // view.itemsize, word))
             told["expect"] = {"file": self._file(name + ".answer", right,
@@ -575,6 +581,22 @@ def _number(value, name):
         return _number(value.item(), name)
     raise Error("parameter %s has the value %r; expected a number or a word"
                 % (name, value))
+
+
+def like(right, x, name):
+    """An answer with the type of its argument: what was computed in a wider
+    one, as an oracle is, is rounded.  Where NumPy cannot, it stays as it is,
+    and is refused with both types."""
+    word = host_array(right, "the answer for " + name)[1]
+    wanted = host_array(x, "argument " + name)[1]
+    if word == wanted or {word, wanted} & {"bf16", "f8e4m3", "f8e5m2"}:
+        return right
+    try:
+        import numpy
+    except ImportError:
+        return right
+    right, own = numpy.asarray(right), numpy.asarray(x).dtype
+    return right.astype(own) if numpy.can_cast(own, right.dtype) else right
 
 
 def is_array(x):
