@@ -56,7 +56,8 @@ struct shmt_import {
     const char *name;           /* an identifier */
     const char *device;         /* "" when the file does not say */
     const char *objective;      /* cache: the member that was minimised */
-    double unit_ms;             /* T4, KTT: of its times, milliseconds */
+    double unit_ms;             /* T4, KTT: of its times, milliseconds; 0: that
+                                   of each entry's time */
     size_t dimension_count;
     int64_t dimensions[SHMT_KERNEL_DIMENSIONS];
     const char *dimension_names[SHMT_KERNEL_DIMENSIONS];

@@ -371,12 +371,48 @@ static const struct {
     {"framework", "framework_time"},
 };
 
+/* Milliseconds of the unit of an entry's times, as the importer takes it: what
+ * the file says, or else the unit of the measured time. */
+static double t4_unit(const struct export *export, const json_t *measurements)
+{
+    const char *word = json_string_value(
+        json_object_get(json_object_get(export->origin, "metadata"),
+                        "timeunit"));
+    double ms = shmt_import_unit_ms(word);
+
+    for (size_t k = 0; word == NULL && k < json_array_size(measurements); k++) {
+        word = json_string_value(json_object_get(
+            json_array_get(measurements, k), "unit"));
+        ms = word == NULL || word[0] == '\0' ? 0.0 : shmt_import_unit_ms(word);
+        if (ms == 0.0)
+            word = NULL;
+    }
+    return ms > 0.0 ? ms : 1.0;
+}
+
+/* A time, or a list of times, in milliseconds. */
+static json_t *in_ms(json_t *time, double ms)
+{
+    json_t *out;
+
+    if (ms == 1.0)
+        return json_incref(time);
+    if (!json_is_array(time))
+        return json_real(json_number_value(time) * ms);
+    out = json_array();
+    for (size_t k = 0; k < json_array_size(time); k++)
+        json_array_append_new(out, in_ms(json_array_get(time, k), ms));
+    return out;
+}
+
 /* A result that came as T4. */
-static void add_t4(const struct shmt_result *result, const json_t *origin,
+static void add_t4(const struct export *export,
+                   const struct shmt_result *result, const json_t *origin,
                    json_t *entry)
 {
     const json_t *const list = json_object_get(origin, "measurements");
     const json_t *const t4 = json_object_get(origin, "times");
+    const double ms = t4_unit(export, list);
 
     add_time(result, entry);
     for (size_t k = 0; k < json_array_size(list); k++) {
@@ -391,7 +427,8 @@ static void add_t4(const struct shmt_result *result, const json_t *origin,
         json_t *const value = json_object_get(t4, cache_times[k].t4);
 
         if (value != NULL)
-            json_object_set(entry, cache_times[k].cache, value);
+            json_object_set_new(entry, cache_times[k].cache,
+                                in_ms(value, ms));
     }
     if (json_object_get(entry, "benchmark_time") == NULL) {
         double sum = 0.0;
@@ -424,7 +461,7 @@ static enum shmtune_status add_entry(struct export *export, size_t k,
     if (origin == NULL)
         add_own(export, k, entry);
     else if (json_is_object(json_object_get(origin, "times")))
-        add_t4(record->result, origin, entry);
+        add_t4(export, record->result, origin, entry);
     else
         json_object_update(entry, origin);
     json_decref(origin);

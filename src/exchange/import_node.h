@@ -75,4 +75,7 @@ const char *shmt_import_word(const struct shmt_import_node *node);
 void shmt_import_write_member(const struct shmt_import_node *node,
                                    struct shmt_text *text);
 
+/* Milliseconds of a unit as T4 has it, "us", "": 1; 0: it is none of time. */
+double shmt_import_unit_ms(const char *word);
+
 #endif

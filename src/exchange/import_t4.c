@@ -51,7 +51,7 @@ static double number(const struct shmt_import_node *object, const char *key)
     return value > 0.0 && value < 1e15 ? value : 0.0;
 }
 
-/* Milliseconds of a unit. */
+/* Milliseconds of a unit; the last four are KTT's. */
 static const struct {
     const char *word;
     double ms;
@@ -59,7 +59,17 @@ static const struct {
     {"milliseconds", 1}, {"miliseconds", 1}, {"ms", 1}, {"", 1},
     {"seconds", 1e3}, {"s", 1e3}, {"microseconds", 1e-3}, {"us", 1e-3},
     {"nanoseconds", 1e-6}, {"ns", 1e-6},
+    {"Milliseconds", 1}, {"Seconds", 1e3}, {"Microseconds", 1e-3},
+    {"Nanoseconds", 1e-6},
 };
+
+double shmt_import_unit_ms(const char *word)
+{
+    for (size_t k = 0; word != NULL && k < sizeof units / sizeof *units; k++)
+        if (strcmp(units[k].word, word) == 0)
+            return units[k].ms;
+    return 0.0;
+}
 
 /* Without a unit, times are milliseconds, as the tuners write them. */
 static enum shmtune_status read_unit(const struct shmt_import_place *place,
@@ -68,21 +78,28 @@ static enum shmtune_status read_unit(const struct shmt_import_place *place,
 {
     const char *const word = json == NULL ? "" : shmt_import_word(json);
 
-    for (size_t k = 0; word != NULL && k < sizeof units / sizeof *units; k++)
-        if (strcmp(units[k].word, word) == 0) {
-            *ms = units[k].ms;
-            return SHMTUNE_OK;
-        }
+    *ms = shmt_import_unit_ms(word);
+    if (*ms > 0.0)
+        return SHMTUNE_OK;
     return shmt_import_refuse(place, "found \"%.40s\", expected a unit of "
                                      "time: s, ms, us or ns",
                               word == NULL ? "no string" : word);
 }
 
-/* The measurement that is the objective, or else the one named "time"; -1
- * when there is none. */
+/* Whether a measurement is a time, by its name or by its unit. */
+static bool is_time(const char *name, const struct shmt_import_node *unit)
+{
+    const char *const word = shmt_import_word(unit);
+
+    return strncmp(name, "time", 4) == 0 ||
+           (word != NULL && word[0] != '\0' && shmt_import_unit_ms(word) > 0.0);
+}
+
+/* The measurement that is the objective, or else the one named "time", and its
+ * unit; -1 when there is none. */
 static enum shmtune_status read_time(const struct shmt_import_place *place,
                                      const struct shmt_import_node *json,
-                                     double *time_ms)
+                                     double *time_ms, double *unit_ms)
 {
     const struct shmt_import_place all =
         shmt_import_member(place, "measurements");
@@ -104,18 +121,18 @@ static enum shmtune_status read_time(const struct shmt_import_place *place,
         const struct shmt_import_node *const value =
             shmt_import_get(one, "value");
         enum shmtune_status status;
-        double ms;
 
         if (name == NULL || !shmt_import_is_number(value) ||
             (strcmp(name, wanted) != 0 && strcmp(name, "time") != 0) ||
-            strncmp(name, "time", 4) != 0)
+            !is_time(name, shmt_import_get(one, "unit")))
             continue;
-        status = read_unit(&unit, shmt_import_get(one, "unit"), &ms);
+        status = read_unit(&unit, shmt_import_get(one, "unit"), unit_ms);
         if (status == SHMTUNE_OK)
-            *time_ms = shmt_import_number(value) * ms;
+            *time_ms = shmt_import_number(value) * *unit_ms;
         return status;
     }
     *time_ms = -1;
+    *unit_ms = 1;
     return SHMTUNE_OK;
 }
 
@@ -156,9 +173,8 @@ static enum shmtune_status read_result(const struct shmt_import_place *place,
     const struct shmt_import_place runs_place =
         shmt_import_member(&times_place, "runtimes");
     struct shmt_result *const result = &entry->result;
-    const double unit = place->import->unit_ms;
     const struct shmt_import_node *times, *runs;
-    double time;
+    double time = -1.0, unit = 1.0;
     enum shmtune_status status =
         shmt_import_need(place, json, "times", SHMT_IMPORT_OBJECT, &times);
 
@@ -167,11 +183,12 @@ static enum shmtune_status read_result(const struct shmt_import_place *place,
         status = read_verdict(place, json, result);
     if (status != SHMTUNE_OK)
         return status;
+    status = read_time(place, json, &time, &unit);
+    if (place->import->unit_ms > 0.0)
+        unit = place->import->unit_ms;
     runs = shmt_import_get(times, "runtimes");
-    if (shmt_import_is(runs, SHMT_IMPORT_ARRAY))
+    if (status == SHMTUNE_OK && shmt_import_is(runs, SHMT_IMPORT_ARRAY))
         status = shmt_import_samples(&runs_place, runs, unit, result);
-    if (status == SHMTUNE_OK)
-        status = read_time(place, json, &time);
     if (status != SHMTUNE_OK)
         return status;
     if (result->verdict == SHMT_VERDICT_OK) {
@@ -268,13 +285,14 @@ enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
     const struct shmt_import_place unit =
         shmt_import_member(&metadata, "timeunit");
     const struct shmt_import_node *const own = shmt_import_get(json, "shmtune");
+    const struct shmt_import_node *const told =
+        shmt_import_get(shmt_import_get(json, "metadata"), "timeunit");
     const struct shmt_import_node *results;
-    enum shmtune_status status;
+    enum shmtune_status status = SHMTUNE_OK;
 
     place->import->kind = SHMT_IMPORT_RESULTS;
-    status = read_unit(&unit, shmt_import_get(
-                                  shmt_import_get(json, "metadata"),
-                                  "timeunit"), &place->import->unit_ms);
+    if (told != NULL)
+        status = read_unit(&unit, told, &place->import->unit_ms);
     if (status == SHMTUNE_OK)
         status = shmt_import_need(place, json, "results", SHMT_IMPORT_ARRAY,
                                   &results);

@@ -222,6 +222,40 @@ static void times_have_units(void)
     end_run(&run);
 }
 
+/* KTT's own results as T4: the objective is a time by its unit, which is that
+ * of the others, too. */
+static void an_objective_has_a_unit(void)
+{
+    struct run run = run_of(
+        "{\"schema_version\": \"1.0.0\", \"results\": ["
+        "{\"configuration\": {\"a\": 1}, \"objectives\": "
+        "[\"TotalDuration\"], \"times\": {\"compilation_time\": 2500.0, "
+        "\"runtimes\": [250.5], \"framework\": 1500, \"validation\": 0}, "
+        "\"invalidity\": \"correct\", \"correctness\": 1, "
+        "\"measurements\": [{\"name\": \"dram\", \"value\": 6.5, "
+        "\"unit\": \"\"}, {\"name\": \"TotalDuration\", \"value\": 250.5, "
+        "\"unit\": \"Microseconds\"}]}]}");
+    struct shmt_text written = {0};
+
+    if (run.journal != NULL) {
+        const struct shmt_result *const result =
+            run.journal->records[0].result;
+
+        CHECK(result->time_us == 250.5);
+        CHECK(result->samples_us[0] == 250.5f);
+        CHECK(result->compile_ms == 2.5);
+        CHECK(result->measure_ms > 1.75 && result->measure_ms < 1.7506);
+        CHECK_INT(shmt_export_cache(run.kernel, run.journal, &written, &err),
+                  SHMTUNE_OK);
+        CHECK_HAS(shmt_text_string(&written), "\"time\": 0.2505");
+        CHECK_HAS(shmt_text_string(&written), "\"times\": [0.2505]");
+        CHECK_HAS(shmt_text_string(&written), "\"compile_time\": 2.5,");
+        CHECK_HAS(shmt_text_string(&written), "\"framework_time\": 1.5");
+    }
+    shmt_text_free(&written);
+    end_run(&run);
+}
+
 static const char ktt[] =
     "{\"Metadata\": {\"ComputeApi\": \"CUDA\", \"Device\": \"A GPU\", "
     "\"KttVersion\": \"2.1.0\", \"TimeUnit\": \"Microseconds\"}, "
@@ -406,6 +440,7 @@ int main(void)
     CHECK_RUN(results_are_understood);
     CHECK_RUN(failures_need_no_time);
     CHECK_RUN(times_have_units);
+    CHECK_RUN(an_objective_has_a_unit);
     CHECK_RUN(runs_of_ktt_are_understood);
     CHECK_RUN(what_ktt_does_not_write_is_refused);
     CHECK_RUN(imported_runs_come_out_as_they_went_in);
