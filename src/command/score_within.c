@@ -152,6 +152,9 @@ static void add_sources(const struct board *board, struct shmt_text *text)
         if (source->left_out > 0)
             shmt_text_addf(text, ", %zu left out that the kernel does not "
                            "have", source->left_out);
+        if (shmt_path_is_same(source->path, board->within->path))
+            shmt_text_add(text, "; it is the recording itself, which knows "
+                                "the optimum");
         shmt_text_add(text, "\n");
     }
 }

@@ -203,7 +203,9 @@ check "from the answer it takes one evaluation" all 'exits 0' err_empty \
     'out_has "^model --from  *1.0  *0.0 "' \
     'out_has "^copied in order  *1$"' \
     'out_has "evaluations to within 5 %, of 20 repeats"' \
-    'out_has "^from .*252 configurations"'
+    'out_has "^from .*252 configurations; it is the recording itself"'
+run score $large --from $small --repeats 2
+check "which is not said of another" all 'exits 0' 'out_lacks itself'
 run score $large --from $small --repeats 9 --within 1 --json
 check "as JSON" all 'exits 0' is_json 'out_has "\"percent\": 1"' \
     'out_has "\"from\": true"' 'out_has "\"best_of_20\""' \
