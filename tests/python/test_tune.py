@@ -216,6 +216,19 @@ class Tune(Case):
                           default={"TILE": 32, "COST": 20})
         self.assertEqual(tuned.default_us, 20)
 
+    def test_nothing_written(self):
+        "arrays without a role are read, and one has to be written"
+        given = {n: a.array if hasattr(a, "array") else a
+                 for n, a in arguments().items()}
+        self.refuses("no argument is one that the kernel writes; give those "
+                     "as Out(array)", self.tune, "unwritten", arguments=given)
+
+    def test_no_source(self):
+        "a source without a line's end and a bracket is a path"
+        self.refuses("there is no source scale.cuda", shmtune.tune,
+                     "scale.cuda", "scale", {"n": N}, arguments(), PARAMETERS,
+                     status=5, **GRID)
+
     def test_place(self):
         "an error in what was given has its place in the spec"
         error = self.refuses("TILE <=", self.tune, "place",

@@ -251,9 +251,19 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
         ("fast_math", fast_math), ("compiler", compiler),
         ("work", work)) if v})
     spec.update(_mapping(keys, "keys"))
+    _check_written(spec.get("arguments"))
     write_text(path, yaml_of(_in_order(spec)))
     return _run(folder, path, device, budget, strategy, seed, resume, verbose,
                 name)
+
+
+def _check_written(arguments):
+    """What is not understood here the command says."""
+    if isinstance(arguments, dict) and arguments and not any(
+            not isinstance(a, dict) or a.get("role") in ("output", "inout")
+            for a in arguments.values()):
+        raise Error("no argument is one that the kernel writes; give those as "
+                    "Out(array), or InOut(array)")
 
 
 # The order in which a spec is read by people.
@@ -390,8 +400,8 @@ class _Writer:
         if not isinstance(source, str):
             raise Error("source is a %s; expected a text, or a path"
                         % type(source).__name__)
-        if "\n" not in source and source.endswith((".cu", ".cuh", ".cc",
-                                                   ".cpp")):
+        if "\n" not in source and ("(" not in source or source.endswith(
+                (".cu", ".cuh", ".cc", ".cpp"))):
             if not os.path.exists(source):
                 raise Error("there is no source %s" % source, STORAGE)
             return os.path.abspath(source)
