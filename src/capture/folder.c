@@ -321,6 +321,10 @@ static bool add_program(struct folder *folder,
         return false;
     shmt_text_add(text, "source: " SHMT_CAPTURE_SOURCE "\nprogram: ");
     add_quoted(text, program->name);
+    if (program->folder != NULL) {
+        shmt_text_add(text, "\nfolder: ");
+        add_quoted(text, program->folder);
+    }
     shmt_text_add(text, "\n");
     add_list(text, "options", program->options, program->option_count);
     for (size_t k = 0; k < program->header_count; k++)

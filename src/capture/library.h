@@ -167,6 +167,7 @@ struct shmt_capture_program {
     nvrtcProgram handle;       /* NULL: destroyed */
     bool kept;                 /* somebody has its binary */
     char *source, *name;
+    char *folder;              /* where relative paths begin; NULL: nowhere */
     size_t header_count, option_count, lowered_count;
     char **headers, **include_names, **options;
     struct shmt_capture_lowered *lowered;

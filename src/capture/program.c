@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PUBLIC __attribute__((visibility("default")))
 
@@ -59,6 +60,7 @@ static void free_program(struct shmt_capture_program *program)
         return;
     free(program->source);
     free(program->name);
+    free(program->folder);
     free_texts(program->headers, program->header_count);
     free_texts(program->include_names, program->header_count);
     free_texts(program->options, program->option_count);
@@ -307,6 +309,8 @@ PUBLIC nvrtcResult nvrtcCompileProgram(nvrtcProgram handle, int count,
         free_texts(program->options, program->option_count);
         program->option_count = count < 0 ? 0 : (size_t)count;
         program->options = copy_texts(options, program->option_count);
+        free(program->folder);
+        program->folder = getcwd(NULL, 0);
         if (program->options == NULL) {
             program->option_count = 0;
             program->handle = NULL;    /* half of it is none */

@@ -125,6 +125,8 @@ struct shmt_draft {
     const char *symbol, *name;         /* the kernel's; "scale" of _Z5scalePf */
     const char *expression;            /* NULL: none */
     const char *source, *code;         /* the file and its text; NULL: none */
+    const char *program;               /* what NVRTC was told it is called */
+    const char *compiled_in;           /* folder; NULL: that of this process */
     bool nvcc;                         /* it was found, not seen: absolute */
     const char *image, *headers;       /* NULL: none */
     const char *identity;              /* of its binary, or source; NULL */
@@ -183,6 +185,9 @@ enum shmtune_status shmt_draft_find_source(struct shmt_draft *draft,
 void shmt_draft_options(struct shmt_draft *draft);
 /* "BLOCK=256" or "BLOCK": a number that may be tuned, or a definition. */
 void shmt_draft_define(struct shmt_draft *draft, const char *definition);
+/* "#define BLOCK 256" */
+void shmt_draft_add_definition(const struct shmt_draft_number *one,
+                               struct shmt_text *text);
 
 /* draft_parameters.c: finds what may be tuned, and writes `parameters`. */
 enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,

@@ -27,25 +27,33 @@ static const char *const standards[] = {"c++11", "c++14", "c++17", "c++20"};
 struct reading {
     struct shmt_draft *draft;
     size_t at;                 /* of the option */
-    struct shmt_text includes, options;
+    struct shmt_text includes, options, before;    /* before: -include */
 };
 
-/* The value of an option that is called so, "-I path", "-Ipath" or
- * "--include-path=path"; NULL: it is another one. */
+static const char *option_of(const struct reading *reading, size_t at)
+{
+    const char *option = reading->draft->options[at];
+
+    return option + strspn(option, " \t");
+}
+
+/* The value of an option that is called so, "-I", "path", or "-Ipath",
+ * "-I path" or "--include-path=path" in one; NULL: it is another one. */
 static const char *value_of(struct reading *reading, const char *name)
 {
-    const struct shmt_draft *draft = reading->draft;
-    const char *option = draft->options[reading->at];
+    const char *option = option_of(reading, reading->at);
     const size_t length = strlen(name);
     const bool joined = length == 2;       /* -I, -D */
+    const char *value = option + length;
 
     if (strncmp(option, name, length) != 0)
         return NULL;
-    if (option[length] == '=')
-        return option + length + 1;
-    if (option[length] == '\0' && reading->at + 1 < draft->option_count)
-        return draft->options[++reading->at];
-    return joined && option[length] != '\0' ? option + length : NULL;
+    if (*value == '\0' && reading->at + 1 < reading->draft->option_count)
+        return option_of(reading, ++reading->at);
+    if (*value == '\0' || (*value != '=' && !joined))
+        return NULL;
+    value += *value == '=';
+    return value + strspn(value, " \t");
 }
 
 static const char *any_value(struct reading *reading,
@@ -71,15 +79,90 @@ static void add_item(struct shmt_text *list, const char *item)
     shmt_yaml_add_string(list, item);
 }
 
-/* The application's own folder was another one. */
+/* From the folder in which the application was when it compiled. */
+static const char *absolute_of(const struct shmt_draft *draft,
+                               const char *path)
+{
+    if (draft->compiled_in != NULL && path[0] != '/')
+        path = shmt_path_join(draft->arena, draft->compiled_in, path);
+    return path == NULL ? NULL : shmt_path_absolute(draft->arena, path);
+}
+
 static void add_folder(struct reading *reading, const char *path)
 {
-    const char *absolute = shmt_path_absolute(reading->draft->arena, path);
+    const char *absolute = absolute_of(reading->draft, path);
 
     if (absolute == NULL)
         reading->includes.failed = true;
     else
         add_item(&reading->includes, absolute);
+}
+
+/* Whether the application gave the header as a text. */
+static bool is_given(const struct shmt_draft *draft, const char *name)
+{
+    const char *path =
+        draft->headers == NULL
+            ? NULL : shmt_path_join(draft->arena,
+                                    shmt_path_folder(draft->arena,
+                                                     draft->path),
+                                    draft->headers);
+
+    path = path == NULL ? NULL : shmt_path_join(draft->arena, path, name);
+    return path != NULL && shmt_path_is_file(path);
+}
+
+/* Behind all definitions, wherever the option stands. */
+static void include_before(struct reading *reading, const char *name)
+{
+    const char *path = is_given(reading->draft, name)
+                           ? NULL : absolute_of(reading->draft, name);
+
+    shmt_text_addf(&reading->before, "#include \"%s\"\n",
+                   path != NULL && shmt_path_is_file(path) ? path : name);
+}
+
+/* `#include "NAME"` at the begin of a line: the name; NULL: it is none. */
+static const char *included_by(struct shmt_arena *arena, const char *line)
+{
+    size_t length;
+
+    line += strspn(line, " \t");
+    if (*line++ != '#')
+        return NULL;
+    line += strspn(line, " \t");
+    if (strncmp(line, "include", 7) != 0)
+        return NULL;
+    line += 7;
+    line += strspn(line, " \t");
+    length = *line == '"' ? strcspn(line + 1, "\"\n") : 0;
+    return length == 0 || line[1 + length] != '"'
+               ? NULL : shmt_arena_copy(arena, line + 1, length);
+}
+
+/* NVRTC looks for headers in quotes beside the program, before all folders
+ * but not before its texts.  What is not needed is no folder. */
+static void add_own_folder(struct reading *reading)
+{
+    const struct shmt_draft *draft = reading->draft;
+    const char *path = draft->program == NULL
+                           ? NULL : absolute_of(draft, draft->program);
+    const char *folder =
+        path == NULL ? NULL : shmt_path_folder(draft->arena, path);
+    const char *line = folder == NULL ? NULL : draft->code;
+
+    while (line != NULL) {
+        const char *name = included_by(draft->arena, line);
+
+        path = name == NULL || is_given(draft, name)
+                   ? NULL : shmt_path_join(draft->arena, folder, name);
+        if (path != NULL && shmt_path_is_file(path)) {
+            add_item(&reading->includes, folder);
+            return;
+        }
+        line = strchr(line, '\n');
+        line = line == NULL ? NULL : line + 1;
+    }
 }
 
 static void take_architecture(struct shmt_draft *draft, const char *value)
@@ -119,14 +202,14 @@ static void take(struct reading *reading)
     static const char *const define[] = {"-D", "--define-macro", NULL};
     static const char *const pre[] = {"-include", "--pre-include", NULL};
     struct shmt_draft *draft = reading->draft;
-    const char *option = draft->options[reading->at], *value;
+    const char *option = option_of(reading, reading->at), *value;
 
     if ((value = any_value(reading, arch)) != NULL)
         take_architecture(draft, value);
     else if ((value = any_value(reading, standard)) != NULL)
         take_standard(draft, value);
     else if ((value = any_value(reading, pre)) != NULL)
-        shmt_text_addf(&draft->definitions, "#include \"%s\"\n", value);
+        include_before(reading, value);
     else if ((value = any_value(reading, include)) != NULL)
         add_folder(reading, value);
     else if ((value = any_value(reading, define)) != NULL)
@@ -160,21 +243,32 @@ void shmt_draft_define(struct shmt_draft *draft, const char *definition)
                    (int)(strcspn(definition, "=")), definition, value);
 }
 
+void shmt_draft_add_definition(const struct shmt_draft_number *one,
+                               struct shmt_text *text)
+{
+    shmt_text_addf(text, "#define %s %lld\n", one->name,
+                   (long long)one->value);
+}
+
 void shmt_draft_options(struct shmt_draft *draft)
 {
     struct reading reading = {.draft = draft};
 
     if (draft->headers != NULL)
         add_item(&reading.includes, draft->headers);
+    add_own_folder(&reading);
     for (; reading.at < draft->option_count; reading.at++)
         take(&reading);
+    shmt_text_add(&draft->definitions, shmt_text_string(&reading.before));
     if (reading.includes.length > 0)
         shmt_text_addf(&draft->keys, "includes: [%s]\n",
                        shmt_text_string(&reading.includes));
     if (reading.options.length > 0)
         shmt_text_addf(&draft->keys, "options: [%s]\n",
                        shmt_text_string(&reading.options));
-    draft->keys.failed |= reading.includes.failed || reading.options.failed;
+    draft->keys.failed |= reading.includes.failed || reading.options.failed ||
+                          reading.before.failed;
     shmt_text_free(&reading.includes);
     shmt_text_free(&reading.options);
+    shmt_text_free(&reading.before);
 }

@@ -130,9 +130,11 @@ static bool may_be_named(const char *name)
            strncmp(name, "SHMTUNE_", 8) != 0;
 }
 
-/* What reaches nothing is a definition as any other. */
+/* What reaches nothing is a definition as any other, before those that it may
+ * be used by. */
 static void drop_others(struct shmt_draft *draft)
 {
+    struct shmt_text definitions = {0};
     size_t kept = 0;
 
     for (size_t k = 0; k < draft->number_count; k++) {
@@ -145,10 +147,13 @@ static void drop_others(struct shmt_draft *draft)
             continue;
         }
         if (one->way == SHMT_DRAFT_OPTION)
-            shmt_text_addf(&draft->definitions, "#define %s %lld\n",
-                           one->name, (long long)one->value);
+            shmt_draft_add_definition(one, &definitions);
     }
     draft->number_count = kept;
+    shmt_text_add(&definitions, shmt_text_string(&draft->definitions));
+    definitions.failed |= draft->definitions.failed;
+    shmt_text_free(&draft->definitions);
+    draft->definitions = definitions;
 }
 
 /* Part `axis` of "A, B", without blanks; *length 0: there is none. */

@@ -266,6 +266,8 @@ enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
 
     if (draft->code == NULL)
         return name_types(draft, err);
+    for (size_t k = 0; k < draft->number_count; k++)
+        shmt_draft_add_definition(&draft->numbers[k], &whole);
     shmt_text_add(&whole, shmt_text_string(&draft->definitions));
     shmt_text_add(&whole, draft->code);
     status = whole.failed ? shmt_error_memory(err)
@@ -324,6 +326,8 @@ static enum shmtune_status read_root(struct shmt_draft *draft,
     draft->symbol = text_of(root, "symbol");
     draft->expression = text_of(root, "expression");
     draft->source = text_of(root, "source");
+    draft->program = text_of(root, "program");
+    draft->compiled_in = text_of(root, "folder");
     draft->headers = text_of(root, "headers");
     draft->identity = text_of(root, "identity");
     draft->image = text_of(root, "image");

@@ -15,10 +15,14 @@
  * stride=N, uneven=N, loose=N, plenty=N, many=N and plain=N, which launch these
  * kernels.
  * $FAKE_NVRTC_REAL is NVRTC, unless $APPLICATION_NVRTC is; with
- * $APPLICATION_OTHER one option more is given to it, with $APPLICATION_LINES it
+ * $APPLICATION_OTHER one option more is given to it, with $APPLICATION_OPTIONS
+ * those of "-DA;-DB", with $APPLICATION_LINES it
  * writes down the lines of the source, with $APPLICATION_HEADER it is given a
  * header of that name, which is empty, and with $APPLICATION_KEPT
  * nothing is compiled, so that load_file finds what another run has left.
+ * $APPLICATION_SOURCE is a file to be compiled, without headers as texts, in
+ * the place of application_source.h.  With $APPLICATION_POOL=N the kernels of
+ * =N have both buffers in one allocation, the second N bytes behind the first.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -33,134 +37,9 @@
 #include <cuda.h>
 #include <nvrtc.h>
 
+#include "application_source.h"
+
 enum { N = 1000 };
-
-static const char source[] =
-    "#include \"scale_by.h\"\n"
-    "#ifndef ITEMS\n"
-    "#define ITEMS 1\n"
-    "#endif\n"
-    "struct Bounds { const float *low; int first; int last; };\n"
-    "#ifdef OTHER\n"
-    "__device__ float kept[1000];\n"
-    "extern \"C\" __global__ void other() { kept[threadIdx.x] += 1; }\n"
-    "#endif\n"
-    "__constant__ float offsets[2];\n"
-    "extern \"C\" __global__ void __launch_bounds__(BLOCK)\n"
-    "blend(float *y, const float *x, SCALAR a, int n, Bounds bounds)\n"
-    "{\n"
-    "    __shared__ float tile[BLOCK];\n"
-    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
-    "    tile[threadIdx.x] = i < n ? x[i] : 0;\n"
-    "    __syncthreads();\n"
-    "    if (i >= bounds.first && i < bounds.last)\n"
-    "        y[i] = scale_by(a, tile[threadIdx.x]) + y[i] + offsets[0] +\n"
-    "               bounds.low[0];\n"
-    "}\n"
-    "extern \"C\" __global__ void cover(float *z, const float *x, SCALAR a,\n"
-    "                                 int n)\n"
-    "{\n"
-    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
-    "    if (i < n)\n"
-    "        z[i] = scale_by(a, x[i]);\n"
-    "}\n"
-    "#define KERNEL extern \"C\" __global__\n"
-    "#define GLOBAL\n"
-    "typedef float real;\n"
-    "KERNEL void total(GLOBAL real *sums,\n"
-    "#ifdef WIDE\n"
-    "                  GLOBAL const double *x,\n"
-    "#else\n"
-    "                  GLOBAL const real *x,\n"
-    "#endif\n"
-    "                  int n)\n"
-    "{\n"
-    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
-    "    if (i < n)\n"
-    "        atomicAdd(&sums[i % 4], 0.1f * x[i]);\n"
-    "}\n"
-    "extern \"C\" __global__ void stray(float *z, const float *x, SCALAR a,\n"
-    "                                 int n)\n"
-    "{\n"
-    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
-    "    if (i < n)\n"
-    "        z[i] = a * x[i] + clock();\n"
-    "}\n"
-    "extern \"C\" __global__ void follow(float *z, const float *x, SCALAR a,\n"
-    "                                  int n)\n"
-    "{\n"
-    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
-    "    if (i < n)\n"
-    "        z[i] = x[(long long)z[i] + 1];\n"
-    "}\n"
-    "extern \"C\" __global__ void stride(float *z, const float *x, SCALAR a,\n"
-    "                                  int n)\n"
-    "{\n"
-    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "    for (; i < n; i += gridDim.x * blockDim.x)\n"
-    "        z[i] = a * x[i];\n"
-    "}\n"
-    "extern \"C\" __global__ void uneven(float *z, const float *x, SCALAR a,\n"
-    "                                  int n)\n"
-    "{\n"
-    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "    for (; i < n; i += gridDim.x * blockDim.x)\n"
-    "        z[i] = a * x[i];\n"
-    "}\n"
-    "extern \"C\" __global__ void loose(float *z, const float *x, SCALAR a,\n"
-    "                                 int n)\n"
-    "{\n"
-    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "    for (; i < n; i += gridDim.x * blockDim.x)\n"
-    "        z[i] = a * x[i];\n"
-    "}\n"
-    "extern \"C\" __global__ void plenty(float *z, const float *x, SCALAR a,\n"
-    "                                  int n)\n"
-    "{\n"
-    "    __shared__ float tile[32 * BLOCK];\n"
-    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
-    "    tile[32 * threadIdx.x] = i < n ? x[i] : 0;\n"
-    "    __syncthreads();\n"
-    "    if (i < n)\n"
-    "        z[i] = a * tile[32 * threadIdx.x];\n"
-    "}\n"
-    "extern \"C\" __global__ void many(float *z, const float *x, SCALAR a,\n"
-    "                                int n)\n"
-    "{\n"
-    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
-    "    float all[48], sum = 0;\n"
-    "    for (int k = 0; k < 48; k++)\n"
-    "        all[k] = x[(i + 7 * k) % n];\n"
-    "    __syncthreads();\n"
-    "    for (int k = 0; k < 48; k++)\n"
-    "        sum = all[k] * sum + all[(5 * k) % 48];\n"
-    "    if (i < n)\n"
-    "        z[i] = a * x[i] + 0 * sum;\n"
-    "}\n"
-    "extern \"C\" __global__ void gather(float **out, float *const *rows,\n"
-    "                                  int n)\n"
-    "{\n"
-    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-    "    if (i < n)\n"
-    "        out[blockIdx.y][i] = 2 * rows[blockIdx.y][i];\n"
-    "}\n"
-    "struct Node { float value; Node *next; };\n"
-    "extern \"C\" __global__ void walk(float *sum, Node *first)\n"
-    "{\n"
-    "    for (Node *at = threadIdx.x == 0 ? first : nullptr; at != nullptr;\n"
-    "         at = at->next) {\n"
-    "        at->value += 1;\n"
-    "        sum[0] += at->value;\n"
-    "    }\n"
-    "}\n"
-    "extern \"C\" __global__ void plain(float *z, const float *x)\n"
-    "{\n"
-    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
-    "    z[i] = 2 * x[i];\n"
-    "}\n";
-
-static const char header[] =
-    "__device__ inline float scale_by(float a, float x) { return a * x; }\n";
 
 struct bounds {
     CUdeviceptr low;
@@ -279,23 +158,44 @@ static struct {
     CUdeviceptr y, x, low;
 } state;
 
+/* A text of the file. */
+static char *text_of(const char *path)
+{
+    enum { MOST = 1 << 16 };
+    char *const text = calloc(1, MOST);
+    FILE *const file = fopen(path, "r");
+
+    must(file == NULL || fread(text, 1, MOST - 1, file) == 0, path);
+    fclose(file);
+    return text;
+}
+
 static void compile_as(int other)
 {
-    const char *options[] = {"--gpu-architecture=sm_90", "-DBLOCK=256",
-                             "--define-macro=SCALAR=float",
-                             "-default-device",
-                             getenv("APPLICATION_LINES") != NULL ? "-lineinfo"
-                                                                 : "-DOTHER=1"};
+    const char *options[16] = {"--gpu-architecture=sm_90", "-DBLOCK=256",
+                               "--define-macro=SCALAR=float",
+                               "-default-device"};
     const char *headers[] = {header, ""};
     const char *names[] = {"scale_by.h", getenv("APPLICATION_HEADER")};
+    const char *path = getenv("APPLICATION_SOURCE");
+    char *more = getenv("APPLICATION_OPTIONS");
     nvrtcProgram program;
     size_t ptx_size;
+    int count = 4;
 
-    must((int)api.nvrtcCreateProgram(&program, source, "blend.cu",
-                                     names[1] != NULL ? 2 : 1, headers,
-                                     names), "nvrtcCreateProgram");
-    other = other || getenv("APPLICATION_LINES") != NULL;
-    must((int)api.nvrtcCompileProgram(program, other ? 5 : 4, options),
+    must((int)api.nvrtcCreateProgram(
+             &program, path != NULL ? text_of(path) : source,
+             path != NULL ? path : "blend.cu",
+             path != NULL ? 0 : names[1] != NULL ? 2 : 1, headers, names),
+         "nvrtcCreateProgram");
+    if (getenv("APPLICATION_LINES") != NULL)
+        options[count++] = "-lineinfo";
+    else if (other)
+        options[count++] = "-DOTHER=1";
+    for (more = more == NULL ? NULL : strtok(strdup(more), ";"); more != NULL;
+         more = strtok(NULL, ";"))
+        options[count++] = more;
+    must((int)api.nvrtcCompileProgram(program, count, options),
          "nvrtcCompileProgram");
     must((int)api.nvrtcGetCUBINSize(program, &state.size), "size");
     state.cubin = malloc(state.size);
@@ -595,6 +495,7 @@ static void launch_other(const char *name, int n)
 {
     const size_t bytes = (size_t)n * sizeof(float);
     const int outputs = strcmp(name, "total") == 0 ? 4 : n;
+    const char *pool = getenv("APPLICATION_POOL");
     float a = 2.5f, *values = malloc(bytes);
     CUdeviceptr x, z;
     CUfunction function;
@@ -604,8 +505,13 @@ static void launch_other(const char *name, int n)
         values[i] = (float)(i % 7);
     must((int)api.cuModuleGetFunction(&function, state.module, name),
          "cuModuleGetFunction");
-    must((int)api.cuMemAlloc(&x, bytes), "memory");
-    must((int)api.cuMemAlloc(&z, (size_t)outputs * sizeof(float)), "memory");
+    must((int)api.cuMemAlloc(&x, bytes + (pool == NULL ? 0 : (size_t)1 << 16)),
+         "memory");
+    if (pool == NULL)
+        must((int)api.cuMemAlloc(&z, (size_t)outputs * sizeof(float)),
+             "memory");
+    else
+        z = x + strtoull(pool, NULL, 10);
     must((int)api.cuMemcpyHtoD(x, values, bytes), "copy");
     memset(values, 0, bytes);
     must((int)api.cuMemcpyHtoD(z, values, (size_t)outputs * sizeof(float)),
