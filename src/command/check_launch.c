@@ -210,11 +210,13 @@ static void add_both(const struct part *part, size_t k, size_t p,
                        NULL;
 
     shmt_text_addf(text, "%.64s takes %s as parameter %zu%s%s, the spec passes "
-                   "%s, %s %s of %s", part->launches[k].entry, parameter->type,
+                   "%s, %s %s", part->launches[k].entry, parameter->type,
                    p + 1, parameter->name[0] == '\0' ? "" : ", ",
                    parameter->name, argument->name, vowel ? "an" : "a",
-                   shmt_role_word(argument->role),
-                   shmt_element_word(argument->element));
+                   shmt_role_word(argument->role));
+    if (argument->role != SHMT_ROLE_STRUCT &&
+        argument->role != SHMT_ROLE_POINTER)
+        shmt_text_addf(text, " of %s", shmt_element_word(argument->element));
 }
 
 static void report_type(const struct part *part, size_t k, size_t p)

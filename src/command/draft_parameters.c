@@ -123,13 +123,6 @@ static void find_plain(struct shmt_draft *draft)
     }
 }
 
-/* A parameter's name is none of the compiler's. */
-static bool may_be_named(const char *name)
-{
-    return isalpha((unsigned char)name[0]) && strlen(name) <= 64 &&
-           strncmp(name, "SHMTUNE_", 8) != 0;
-}
-
 /* What reaches nothing is a definition as any other, before those that it may
  * be used by. */
 static void drop_others(struct shmt_draft *draft)
@@ -141,7 +134,7 @@ static void drop_others(struct shmt_draft *draft)
         struct shmt_draft_number *one = &draft->numbers[k];
 
         one->reaches = reached(draft, one);
-        if (may_be_named(one->name) &&
+        if (shmt_kernel_may_name(one->name) &&
             (one->reaches != NULL || one->way == SHMT_DRAFT_GUARDED)) {
             draft->numbers[kept++] = *one;
             continue;

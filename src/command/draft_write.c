@@ -32,7 +32,8 @@ static bool name_arguments(struct shmt_draft *draft)
     for (size_t k = 0; k < draft->argument_count; k++) {
         struct shmt_draft_argument *one = &draft->arguments[k];
 
-        one->name = one->declared != NULL && one->declared->name[0] != '\0'
+        one->name = one->declared != NULL &&
+                            shmt_yaml_is_word(one->declared->name)
                         ? one->declared->name
                         : make_name(draft, "argument", k + 1);
         if (one->name == NULL)
@@ -41,14 +42,104 @@ static bool name_arguments(struct shmt_draft *draft)
     return true;
 }
 
-/* Whether the buffer may have this type in the spec: whole elements, and no
- * NaN among what is compared, since a NaN is never right. */
-static bool may_be(const struct shmt_draft_memory *memory,
+/* The pointer behind one into the memory, the first behind NULL; *argument has
+ * it; NULL: there is none. */
+static const struct shmt_draft_pointer *
+next_pointer(const struct shmt_draft *draft, size_t m,
+             const struct shmt_draft_pointer *last, size_t *argument)
+{
+    size_t k = last == NULL ? 0 : *argument;
+    size_t i = last == NULL ? 0 : (size_t)(last - draft->arguments[k].pointers)
+                                      + 1;
+
+    for (; k < draft->argument_count; k++, i = 0)
+        for (; i < draft->arguments[k].pointer_count; i++)
+            if (draft->arguments[k].pointers[i].memory == m) {
+                *argument = k;
+                return &draft->arguments[k].pointers[i];
+            }
+    return NULL;
+}
+
+static bool may_write(const struct shmt_draft_argument *one)
+{
+    return one->declared == NULL || !one->declared->pointer ||
+           !one->declared->constant;
+}
+
+/* What it is said to point to; bytes: it is not said. */
+static enum shmt_element pointed(const struct shmt_draft_argument *one)
+{
+    return one->declared == NULL || !one->declared->pointer ||
+                   one->declared->kind == SHMT_SIGNATURE_OTHER
+               ? SHMT_ELEMENT_BYTES : one->declared->element;
+}
+
+/* Whether something that was changed lies behind this pointer, up to the next
+ * one through which the launch may write; what lies before all of them belongs
+ * to the first. */
+static bool is_changed_behind(const struct shmt_draft *draft, size_t m,
+                              uint64_t offset)
+{
+    const struct shmt_draft_memory *memory = &draft->memories[m];
+    const struct shmt_draft_pointer *pointer = NULL;
+    uint64_t from = 0, to = memory->bytes;
+    size_t k;
+
+    while ((pointer = next_pointer(draft, m, pointer, &k)) != NULL) {
+        if (!may_write(&draft->arguments[k]))
+            continue;
+        if (pointer->offset < offset)
+            from = offset;
+        else if (pointer->offset > offset && pointer->offset < to)
+            to = pointer->offset;
+    }
+    return from < memory->changed[1] && to > memory->changed[0];
+}
+
+/* Buffers of several types may share an allocation: that of what was changed
+ * counts, and bytes where it is of several, or nobody says.  false: the launch
+ * wrote nothing through a pointer that is known. */
+static bool find_written(const struct shmt_draft *draft, size_t m,
+                         enum shmt_element *out)
+{
+    const struct shmt_draft_pointer *pointer = NULL;
+    bool found = false;
+    size_t k;
+
+    if (draft->memories[m].after == NULL)
+        return false;
+    while ((pointer = next_pointer(draft, m, pointer, &k)) != NULL) {
+        const struct shmt_draft_argument *one = &draft->arguments[k];
+
+        if (!may_write(one) || !is_changed_behind(draft, m, pointer->offset))
+            continue;
+        *out = found && *out != pointed(one) ? SHMT_ELEMENT_BYTES
+                                             : pointed(one);
+        if (*out == SHMT_ELEMENT_BYTES)
+            return true;
+        found = true;
+    }
+    return found;
+}
+
+/* Whether the buffer may have this type in the spec: whole elements, from each
+ * pointer on too, and no NaN among what is compared, since a NaN is never
+ * right. */
+static bool may_be(const struct shmt_draft *draft, size_t m,
                    enum shmt_element element)
 {
-    if (memory->bytes % shmt_element_bytes(element) != 0)
+    const struct shmt_draft_memory *memory = &draft->memories[m];
+    const struct shmt_draft_pointer *pointer = NULL;
+    const uint64_t size = shmt_element_bytes(element);
+    size_t k;
+
+    if (memory->bytes % size != 0)
         return false;
-    for (size_t k = 0; memory->after != NULL && k < memory->nan_count; k++)
+    while ((pointer = next_pointer(draft, m, pointer, &k)) != NULL)
+        if (pointer->offset % size != 0)
+            return false;
+    for (k = 0; memory->after != NULL && k < memory->nan_count; k++)
         if (strcmp(memory->nan[k], shmt_element_word(element)) == 0)
             return false;
     return true;
@@ -68,34 +159,32 @@ static const char *variable_name(struct shmt_draft *draft,
     return name;
 }
 
-/* The first parameter that points to its begin, and says of what, is it. */
+/* The first parameter that points to its begin, and says of what, is it, if
+ * that is what was written. */
 static bool name_memory(struct shmt_draft *draft, size_t m)
 {
     struct shmt_draft_memory *memory = &draft->memories[m];
+    const struct shmt_draft_pointer *pointer = NULL;
+    const bool written = find_written(draft, m, &memory->element);
+    size_t k;
 
-    memory->element = SHMT_ELEMENT_BYTES;
+    if (!written || !may_be(draft, m, memory->element))
+        memory->element = SHMT_ELEMENT_BYTES;
     memory->constant = memory->address == 0;
     memory->name = NULL;
-    for (size_t k = 0; k < draft->argument_count; k++) {
+    while ((pointer = next_pointer(draft, m, pointer, &k)) != NULL) {
         const struct shmt_draft_argument *one = &draft->arguments[k];
-        const struct shmt_draft_pointer *pointer =
-            shmt_draft_plain_pointer(one);
-        const struct shmt_signature_parameter *declared = one->declared;
+        const enum shmt_element element = pointed(one);
 
-        for (size_t i = 0; i < one->pointer_count; i++)
-            if (one->pointers[i].memory == m &&
-                (declared == NULL || !declared->pointer ||
-                 !declared->constant))
-                memory->constant = false;
-        if (pointer == NULL || pointer->memory != m || pointer->offset != 0 ||
+        memory->constant = memory->constant && !may_write(one);
+        if (shmt_draft_plain_pointer(one) == NULL || pointer->offset != 0 ||
             memory->name != NULL)
             continue;
-        if (declared == NULL || !declared->pointer ||
-            declared->kind == SHMT_SIGNATURE_OTHER) {
+        if (element == SHMT_ELEMENT_BYTES || element == memory->element)
             memory->name = one->name;
-        } else if (may_be(memory, declared->element)) {
+        else if (!written && may_be(draft, m, element)) {
             memory->name = one->name;
-            memory->element = declared->element;
+            memory->element = element;
         }
     }
     if (memory->name == NULL && memory->symbol != NULL)
@@ -169,7 +258,10 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
         shmt_text_add(text, "}\n");
         return;
     }
-    if (changed)
+    if (changed && memory->after == NULL)
+        shmt_text_add(text, "  # The launch changed nothing: all of it has to "
+                      "stay.\n");
+    else if (changed)
         shmt_text_addf(text, "  # The launch changed bytes %llu to %llu.%s\n",
                        (unsigned long long)memory->changed[0],
                        (unsigned long long)memory->changed[1],
@@ -316,7 +408,8 @@ static void add_argument(const struct shmt_draft *draft,
 
     shmt_text_addf(text, "  %s:", one->name);
     if (pointer == NULL && !address &&
-        (declared == NULL || declared->kind != SHMT_SIGNATURE_ELEMENT ||
+        (declared == NULL || (declared->kind != SHMT_SIGNATURE_ELEMENT &&
+                              declared->kind != SHMT_SIGNATURE_BITS) ||
          shmt_element_bytes(declared->element) != one->size)) {
         add_struct(draft, one, text);
         return;

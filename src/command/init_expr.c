@@ -30,7 +30,7 @@ bool shmt_init_number(const char *value, int64_t *out)
 
 bool shmt_init_is_dimension(const struct shmt_signature_parameter *parameter)
 {
-    return !parameter->pointer && parameter->name[0] != '\0' &&
+    return !parameter->pointer && shmt_kernel_may_name(parameter->name) &&
            parameter->kind == SHMT_SIGNATURE_ELEMENT &&
            !shmt_element_is_real(parameter->element) &&
            shmt_element_bytes(parameter->element) >= 4;

@@ -577,6 +577,8 @@ void shmt_kernel_value_add(struct shmt_text *text, struct shmt_value value);
 /* "32, 64, 128": its values, the first few of many; for messages. */
 void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
                                  struct shmt_text *text);
+/* Whether a dimension or a parameter may be called so. */
+bool shmt_kernel_may_name(const char *word);
 /* "rows=4096 cols=4096". */
 void shmt_kernel_describe_problem(const struct shmt_kernel *kernel,
                                   const int64_t *problem,

@@ -55,36 +55,43 @@ shmt_kernel_name_check_form(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
+/* Why nothing may be called by the word, behind "the dimension "x" "; NULL: it
+ * may. */
+static const char *refusal_of(const char *word)
+{
+    static const char ours[] = SHMT_KERNEL_OUR_NAME "_";
+
+    if (word[0] == '_' &&
+        (word[1] == '_' || isupper((unsigned char)word[1])))
+        return "begins like a name that belongs to the compiler";
+    if (strncmp(word, ours, strlen(ours)) == 0)
+        return "begins with " SHMT_KERNEL_OUR_NAME "_, as the macros of "
+               "shmtune do (" SHMT_KERNEL_REFERENCE_MACRO "); choose another "
+               "name";
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+        if (shmt_text_equal(word, reserved[i]))
+            return "is a word of C++, CUDA or the expressions; choose another "
+                   "name";
+    return NULL;
+}
+
+bool shmt_kernel_may_name(const char *word)
+{
+    return is_identifier(word) && shmt_yaml_is_word(word) &&
+           refusal_of(word) == NULL;
+}
+
 enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
                                            const struct shmt_yaml *node,
                                            const char *what)
 {
-    const char *word = node->text;
     const enum shmtune_status status =
         shmt_kernel_name_check_form(reader, node, what);
+    const char *why = status == SHMTUNE_OK ? refusal_of(node->text) : NULL;
 
-    if (status != SHMTUNE_OK)
-        return status;
-    if (word[0] == '_' &&
-        (word[1] == '_' || isupper((unsigned char)word[1])))
-        return shmt_yaml_refuse(
-            node, reader->err,
-            "%s \"%s\" begins like a name that belongs to the compiler",
-            what, word);
-    if (strncmp(word, SHMT_KERNEL_OUR_NAME "_",
-                strlen(SHMT_KERNEL_OUR_NAME) + 1) == 0)
-        return shmt_yaml_refuse(
-            node, reader->err,
-            "%s \"%s\" begins with " SHMT_KERNEL_OUR_NAME "_, as the macros "
-            "of shmtune do (" SHMT_KERNEL_REFERENCE_MACRO "); choose another "
-            "name", what, word);
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (shmt_text_equal(word, reserved[i]))
-            return shmt_yaml_refuse(
-                node, reader->err,
-                "%s \"%s\" is a word of C++, CUDA or the expressions; "
-                "choose another name", what, word);
-    return SHMTUNE_OK;
+    return why == NULL ? status
+                       : shmt_yaml_refuse(node, reader->err, "%s \"%s\" %s",
+                                          what, node->text, why);
 }
 
 bool shmt_kernel_name_find(const struct shmt_kernel *kernel, const char *name,

@@ -349,8 +349,7 @@ enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
     return shmt_yaml_expected(node, err, "true or false");
 }
 
-/* [A-Za-z_][A-Za-z0-9_.-]* */
-static bool looks_word(const char *text)
+bool shmt_yaml_is_word(const char *text)
 {
     static const char inside[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                  "abcdefghijklmnopqrstuvwxyz_0123456789.-";
@@ -363,7 +362,7 @@ static bool looks_word(const char *text)
 enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
                                    const char **out, struct shmt_error *err)
 {
-    if (node->kind == SHMT_YAML_SCALAR && looks_word(node->text)) {
+    if (node->kind == SHMT_YAML_SCALAR && shmt_yaml_is_word(node->text)) {
         *out = node->text;
         return SHMTUNE_OK;
     }
@@ -411,7 +410,7 @@ enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
                && looks_real(node->text) && to_real(node->text, &value.r)) {
         value.type = SHMT_VALUE_REAL;
     } else if (node->kind == SHMT_YAML_SCALAR
-               && (looks_word(node->text)
+               && (shmt_yaml_is_word(node->text)
                    || (node->quoted && is_line(node->text, WORD)))) {
         value.type = SHMT_VALUE_WORD;
         value.w = node->text;

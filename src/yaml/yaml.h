@@ -130,6 +130,7 @@ enum shmtune_status shmt_yaml_real(const struct shmt_yaml *node, double *out,
 enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
                                    struct shmt_error *err);
 /* [A-Za-z_][A-Za-z0-9_.-]*, at most 64 characters. */
+bool shmt_yaml_is_word(const char *text);
 enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
                                    const char **out, struct shmt_error *err);
 /* One line of printable characters, 1 to `limit` bytes. */

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # capture: a draft compiles as the application did, whatever that gave to its
-# compiler, and from which folder.  No GPU is needed.
+# compiler, and from which folder; and its arguments have the types of the source.
+# No GPU is needed.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 . "$SHMT_SRCDIR/tests/cli/application.sh"
@@ -34,17 +35,18 @@ checks() {
 
 # source TYPE LINE...: of beside/program.cu
 source() {
-    real=$1
+    real=$1 from=${from:-const $1}
     shift
     {
         printf '%s\n' "$@"
         echo '__constant__ float offsets[2];'
         echo 'extern "C" __global__ void blend() {}'
         echo 'extern "C" __global__ void'
-        echo "cover($real *z, const $real *x, SCALAR a, int n)"
+        echo "cover($real *z, $from *x, ${number:-SCALAR} a, int n)"
         echo '{ int i = blockIdx.x * BLOCK + threadIdx.x;'
         echo '  if (i < n) z[i] = a * x[i]; }'
     } >beside/program.cu
+    unset from number
 }
 
 source real '#if USE_DOUBLE' 'typedef double real;' '#else' \
@@ -89,4 +91,44 @@ captured sh -c "cd elsewhere && \
     APPLICATION_SOURCE=../beside/program.cu '$fake/application' opened load \
     cover=1000"
 check "what is included first knows all that is defined" all "exits 0" checks
+
+# The fake driver writes z behind x, whatever the source says of them.
+pool=APPLICATION_POOL=4096
+from="const float"
+source int
+cover $pool
+check "of two types in an allocation that of what was written counts" all \
+    "exits 0" checks "has 'region: {columns: 1000, offset: 1024}}'" \
+    "has ': {type: i32, role: inout, count: '" "has 'x: {pointer: memory_0}'" \
+    "has 'z: {pointer: memory_0, offset: 1024}'" "! has tolerance"
+from=int
+source float
+cover $pool
+check "and is compared as such" all "exits 0" checks \
+    "has ': {type: f32, role: inout, count: '" "has tolerance" \
+    "has 'region: {columns: 1000, offset: 1024}'"
+from=int
+source float
+cover APPLICATION_POOL=8
+check "what was written is behind the last pointer before it" all "exits 0" \
+    checks "has ': {type: f32, role: inout, count: '"
+source double
+cover APPLICATION_POOL=4004
+check "a pointer between two elements stays where it is" all "exits 0" checks \
+    "has 'z: {pointer: memory_0, offset: 4004}'" \
+    "has ': {type: bytes, role: inout, count: 69536,'"
+
+source float '#define n min'
+cover
+check "what no dimension can be called is a number" all "exits 0" checks \
+    "has 'min: {type: i32, value: 1000}'" "has 'count: 1000, '" "! has problem:"
+long=an_argument_with_a_name_of_more_characters_than_any_name_of_a_spec_can_have
+source float "#define a $long"
+cover
+check "nor is an argument called so" all "exits 0" checks \
+    "has 'argument3: {type: f32, value: 2.5}'"
+number=char
+source float
+cover
+check "a char is a number" all "exits 0" checks "has 'a: {type: i8, value: '"
 finish

@@ -28,6 +28,9 @@ both() {
     twice "a sign$2" 's/n: {type: i32/n: {type: u32/' \
         '26:14: scale takes int as parameter 4.*a scalar of u32; write .type: i32' \
         "$1"
+    twice "a struct for a number$2" 's/a: {type: f32, value: 1.5}/a: {struct: {b: {type: u8, value: 1}}}/' \
+        '26:14: scale takes float as parameter 3.*, the spec passes a, a struct; list' \
+        "$1"
     wrong "two that are swapped$2" '1,/^reference/s/\[y, x, a, n\]/[y, a, x, n]/' \
         '26:14: .* as parameter 2.*passes a, a scalar of f32; x would fit here and a as parameter 3: are the two swapped' \
         "$1"
