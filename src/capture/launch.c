@@ -264,6 +264,9 @@ static void read_attributes(const CUlaunchConfig *config,
             launch->cluster[2] = one->value.clusterDim.z;
             break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+            if (one->value.programmaticStreamSerializationAllowed != 0)
+                launch->other = "a programmatic launch";
+            break;
         case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
             launch->other = "a programmatic launch";
             break;

@@ -53,8 +53,8 @@ static const char help[] =
     "\n"
     "examples:\n"
     "  shmtune capture --list -- ./app input.dat\n"
-    "  shmtune capture -k 'computeNonbonded' --skip 10 -o taken -- ./app\n"
-    "  shmtune tune taken/computeNonbonded-1 --device 0\n";
+    "  shmtune capture -k computeForces --skip 10 --propose -o taken -- ./app\n"
+    "  shmtune tune taken/computeForces-1 --device 0\n";
 
 struct job {
     const struct shmt_command_call *call;

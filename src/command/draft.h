@@ -29,6 +29,7 @@ struct shmt_draft_argument {
     const char *name;                  /* in the spec */
     /* What the source says of it; NULL: nothing. */
     const struct shmt_signature_parameter *declared;
+    bool image;                        /* the handle of a texture or surface */
 };
 
 /* An allocation, or a variable of the module. */

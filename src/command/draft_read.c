@@ -215,6 +215,18 @@ const char *shmt_draft_plain_name(struct shmt_arena *arena,
     return shmt_arena_copy(arena, name, length);
 }
 
+/* The symbol says of a texture's or a surface's type that it is a number. */
+static bool is_image(const struct shmt_signature_parameter *declared)
+{
+    static const char *const types[] = {"cudaTextureObject_t", "CUtexObject",
+                                        "cudaSurfaceObject_t", "CUsurfObject"};
+
+    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+        if (shmt_text_mentions(declared->type, types[k], 1) > 0)
+            return !declared->pointer;
+    return false;
+}
+
 /* The names are the source's; of the types the symbol says more, where it says
  * them. */
 static enum shmtune_status name_types(struct shmt_draft *draft,
@@ -226,6 +238,9 @@ static enum shmtune_status name_types(struct shmt_draft *draft,
 
     if (made == NULL)
         return shmt_error_memory(err);
+    for (size_t k = 0; draft->signature != NULL && k < draft->argument_count;
+         k++)
+        draft->arguments[k].image = is_image(&draft->signature->parameters[k]);
     if (shmt_signature_read_symbol(draft->arena, draft->symbol, made) &&
         made->count == draft->argument_count) {
         types = shmt_arena_copy(draft->arena, made->parameters,

@@ -17,8 +17,20 @@
 /* How many times as far as numbers were seen apart they may be. */
 static const double MORE = 4;
 
-/* What a draft proposes for reals whatever was seen. */
+/* What a draft proposes for reals whatever was seen, unless two numbers of the
+ * type that follow each other are further apart. */
 static const double RELATIVE = 1e-5, MAXIMUM = 1e-6;
+
+/* From 1 to the next number. */
+static double unit_of(enum shmt_element element)
+{
+    return 2 / ((double)shmt_element_type(element)->ramp + 1);
+}
+
+static double relative_of(const struct shmt_draft_memory *memory)
+{
+    return fmax(RELATIVE, 2 * unit_of(memory->element));
+}
 
 /* -- the experiments ------------------------------------------------------ */
 
@@ -185,12 +197,12 @@ static double seen(const struct shmt_draft_memory *memory)
 void shmt_draft_add_tolerance(const struct shmt_draft_memory *memory,
                               struct shmt_text *text)
 {
-    const double maximum = fmax(MAXIMUM, seen(memory));
+    const double usual = fmax(MAXIMUM, unit_of(memory->element));
 
     if (!shmt_element_is_real(memory->element))
         return;
     shmt_text_addf(text, ", tolerance: {relative: %.1e, maximum: %.1e}",
-                   RELATIVE, maximum);
+                   relative_of(memory), fmax(usual, seen(memory)));
 }
 
 /* -- with other numbers --------------------------------------------------- */
@@ -200,7 +212,7 @@ void shmt_draft_add_tolerance(const struct shmt_draft_memory *memory,
 static bool is_right(const struct shmt_draft_memory *memory,
                      const struct shmt_rerun_buffer *found)
 {
-    const double share = fmax(RELATIVE, seen(memory));
+    const double share = fmax(relative_of(memory), seen(memory));
 
     if (found->other == 0 && found->varying == 0)
         return true;

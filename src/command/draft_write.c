@@ -407,6 +407,13 @@ static void add_argument(const struct shmt_draft *draft,
     const bool address = declared != NULL && declared->pointer;
 
     shmt_text_addf(text, "  %s:", one->name);
+    if (one->image) {
+        shmt_text_add(text, " ");
+        mark(text, "a texture or a surface, which a spec has not: read the "
+             "array as an input, write it as an output");
+        shmt_text_add(text, "\n");
+        return;
+    }
     if (pointer == NULL && !address &&
         (declared == NULL || (declared->kind != SHMT_SIGNATURE_ELEMENT &&
                               declared->kind != SHMT_SIGNATURE_BITS) ||

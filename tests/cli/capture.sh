@@ -312,6 +312,10 @@ application opened load launch_programmatic sum
 check "a programmatic one is left out by name" all as_alone \
     "[ ! -e opened/blend-1 ]" "err_has 'left out: a programmatic launch'"
 
+application opened load launch_serial sum
+check "but not one that only might have been" all as_alone \
+    "[ -d opened/blend-1 ]" "err_lacks 'left out'"
+
 options="-k other -k bl?nd --skip 1 --count 2"
 application opened load launch launch launch launch
 check "names, --skip and --count choose launches" all as_alone \

@@ -127,6 +127,19 @@ source float "#define a $long"
 cover
 check "nor is an argument called so" all "exits 0" checks \
     "has 'argument3: {type: f32, value: 2.5}'"
+source __half 'struct __half { short bits;' \
+    '    __device__ __half(float f) { bits = f; }' \
+    '    __device__ operator float() const { return bits; } };'
+cover
+check "reals of few digits may be rounded otherwise" all "exits 0" \
+    "has 'z: {type: f16, role: inout, count: 2 * n, '" \
+    "has 'tolerance: {relative: 2.0e-03, maximum: 9.8e-04}'"
+number=cudaTextureObject_t
+source float '#define SCALE(a) 1.0f'
+sed -i 's/= a \*/= SCALE(a) */' beside/program.cu
+cover
+check "a texture is to be written" all "exits 0" "has 'a: \"TODO: a texture'" \
+    "! checks >all" "grep -q 'to be written: a texture' checked"
 number=char
 source float
 cover

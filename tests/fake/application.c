@@ -309,7 +309,7 @@ static void load_kernel(void)
     load_library_as(1);
 }
 
-enum way_of_launch { PLAIN, EX, COOPERATIVE, CLUSTER, PROGRAMMATIC };
+enum way_of_launch { PLAIN, EX, COOPERATIVE, CLUSTER, PROGRAMMATIC, SERIAL };
 
 static void launch_ex_as(enum way_of_launch way, void **arguments)
 {
@@ -324,9 +324,10 @@ static void launch_ex_as(enum way_of_launch way, void **arguments)
         attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
         attribute.value.clusterDim.x = 2;
         attribute.value.clusterDim.y = attribute.value.clusterDim.z = 1;
-    } else if (way == PROGRAMMATIC) {
+    } else if (way == PROGRAMMATIC || way == SERIAL) {
         attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-        attribute.value.programmaticStreamSerializationAllowed = 1;
+        attribute.value.programmaticStreamSerializationAllowed =
+            way == PROGRAMMATIC;
     }
     must((int)api.cuLaunchKernelEx(&config, state.function, arguments, NULL),
          "launch");
@@ -368,6 +369,12 @@ static void launch_cluster(void)
 static void launch_programmatic(void)
 {
     launch_as(PROGRAMMATIC, N);
+}
+
+/* It could be, and is not. */
+static void launch_serial(void)
+{
+    launch_as(SERIAL, N);
 }
 
 /* Fewer elements, as many blocks. */
@@ -645,7 +652,8 @@ static const struct {
     {"launch_cooperative", launch_cooperative},
     {"launch_cluster", launch_cluster},
     {"launch_programmatic", launch_programmatic}, {"load_kernel", load_kernel},
-    {"launch_short", launch_short}, {"graph", begin_graph},
+    {"launch_serial", launch_serial}, {"launch_short", launch_short},
+    {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
     {"keep", keep}, {"launch_packed", launch_packed},
     {"gather", gather}, {"walk", walk}, {"launch_many", launch_many},
