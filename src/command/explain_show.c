@@ -225,12 +225,13 @@ struct sheet {
     struct shmt_table table;
 };
 
-/* The ratio means something between two columns only. */
+/* The ratio means something between two columns only, of which both have such
+ * a number. */
 static void add_ratio(struct sheet *sheet, double first, double last)
 {
     if (sheet->all->count != 2)
         return;
-    if (first > 0 && isfinite(last))
+    if (first > 0 && last >= 0 && isfinite(last))
         shmt_table_paint(&sheet->table, SHMT_PAINT_DIM, "%.2f", last / first);
     else
         shmt_table_add(&sheet->table, "%s", "");
@@ -244,7 +245,9 @@ static void add_number(struct sheet *sheet, double number, int decimals)
         shmt_table_paint(&sheet->table, SHMT_PAINT_DIM, "-");
         return;
     }
-    if (decimals == 0 && number < 1e18)
+    if (decimals == 0 && number < 10 && number != floor(number))
+        shmt_text_addf(&text, "%.2g", number);
+    else if (decimals == 0 && number < 1e18)
         shmt_command_add_count(&text, (uint64_t)(number + 0.5));
     else
         shmt_text_addf(&text, "%.*f", decimals, number);

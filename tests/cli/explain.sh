@@ -35,6 +35,16 @@ run explain toy --device replay:h100 --config BLOCK_X=32 \
 check "configurations beside the default" all 'exits 0' \
     'out_has "default  *config 1  *config 2$"' \
     'out_has "config 2: BLOCK_X=64"'
+whole=$(ls "$root/tunings/toy/"*.4096x1.journal.gz)
+gzip -dc "$whole" | grep -v 'config: {BLOCK_X: 64,' | gzip >part.gz
+mv "$whole" whole.gz
+mv part.gz "$whole"
+run explain toy --device replay:h100 --config BLOCK_X=64 --size n=4096,m=1
+check "what is not known of one has no ratio" all 'exits 0' \
+    'out_has "config 1: BLOCK_X=64 .*not in the recording"' \
+    'out_has "^time  *us  *[0-9.]*  *-$"' 'out_lacks " -[0-9]"' \
+    'out_has "^  bandwidth of its work  *GB/s  *0[.]5[0-9]*  *-$"'
+mv whole.gz "$whole"
 make_tuning other.yaml
 run explain toy --device replay:h100 --tuning other.yaml
 check "another kernel's tuning" all 'exits 2' 'err_has "not of toy"'
