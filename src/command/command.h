@@ -371,9 +371,9 @@ struct shmt_table_cell;
 /* Starts as {.titles = "name|>count"}: the titles of the columns.  Before a
  * title stands '>' when the column is aligned to the right, '?' when it is left
  * out where no row knows its value, '#' when it is left out where a line has
- * no room for it, '_' when it then goes below its row.  Cells are added row by
- * row.  After a failed allocation `failed` is set and later additions do
- * nothing. */
+ * no room for it, '_' when it then goes below its row, and '=' behind these
+ * when it may begin with one of them.  Cells are added row by row.  After a
+ * failed allocation `failed` is set and later additions do nothing. */
 struct shmt_table {
     const char *titles;
     struct shmt_table_cell *cells;

@@ -87,7 +87,7 @@ void shmt_command_add_front(const struct shmt_tuned_front *front,
     for (size_t k = 0; k < front->axis_count; k++) {
         shmt_text_addf(text, "%s%s%s", k == 0 ? "" : ", ", front->axes[k].name,
                        front->axes[k].most ? " (more is better)" : "");
-        shmt_text_addf(&titles, ">%s|", front->axes[k].name);
+        shmt_text_addf(&titles, ">=%s|", front->axes[k].name);
     }
     shmt_text_addf(text, ": %llu configuration%s\n",
                    (unsigned long long)front->all,

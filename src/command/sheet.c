@@ -28,7 +28,7 @@ struct shmt_table shmt_sheet_table(bool wide,
                        : "?kernel|problem|>time us|?>rate|?>x default|?>floor|"
                          "?>ties|");
     for (size_t k = 0; k < count; k++)
-        shmt_text_addf(titles, ">%s|", names[k]);
+        shmt_text_addf(titles, ">=%s|", names[k]);
     shmt_text_add(titles, wide ? "configuration" : "_configuration");
     return (struct shmt_table){.titles = shmt_text_string(titles),
                                .failed = titles->failed};

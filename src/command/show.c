@@ -77,12 +77,10 @@ static void add_tuning_heading(const struct shmt_tuning *tuning,
                        tuning->device.driver_version / 1000,
                        tuning->device.driver_version % 1000 / 10);
     shmt_command_add_compiler(text, ", ", kernel, tuning->nvrtc_version);
-    shmt_text_add(text, tuning->protocol != NULL ? ", " : "");
-    shmt_text_add_visible(text, tuning->protocol != NULL ? tuning->protocol
-                                                         : "");
-    shmt_text_add(text, tuning->created != NULL ? ", " : "");
-    shmt_text_add_visible(text, tuning->created != NULL ? tuning->created
-                                                        : "");
+    shmt_text_add(text, tuning->protocol[0] != '\0' ? ", " : "");
+    shmt_text_add_visible(text, tuning->protocol);
+    shmt_text_add(text, tuning->created[0] != '\0' ? ", " : "");
+    shmt_text_add_visible(text, tuning->created);
     if (kernel == NULL)
         shmt_text_add(text, "; rates need the spec of its sources (--spec)");
     else if (strcmp(kernel->digest, tuning->digest) != 0)
@@ -462,7 +460,7 @@ static void add_journal_heading(const struct summary *summary,
     }
     shmt_text_add(text, "\n");
     shmt_command_add_count(text, summary->count);
-    shmt_text_add(text, " candidates of ");
+    shmt_text_addf(text, " candidate%s of ", shmt_text_plural(summary->count));
     shmt_command_add_count(text, header->space_count);
     if (summary->count > 0 && summary->count == header->space_count)
         shmt_text_add(text, ": complete");
@@ -601,7 +599,7 @@ static void add_best(const struct summary *summary, int64_t top,
 
     shmt_text_add(&titles, ">us|#|>regs|>spill|>occ %|");
     for (size_t k = 0; k < count; k++)
-        shmt_text_addf(&titles, ">%s|", names[k]);
+        shmt_text_addf(&titles, ">=%s|", names[k]);
     shmt_text_add(&titles, "_configuration");
     table.titles = shmt_text_string(&titles);
     table.failed = titles.failed;

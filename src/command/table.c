@@ -142,15 +142,13 @@ static size_t cut_titles(char *titles, struct column *columns)
         end = strchr(titles, '|');
         if (end != NULL)
             *end++ = '\0';
-        for (;; titles++) {
+        for (; *titles != '\0' && strchr(">?#_", *titles) != NULL; titles++) {
             column->right |= *titles == '>';
             column->optional |= *titles == '?';
             column->spare |= *titles == '#';
             column->below |= *titles == '_';
-            if (*titles == '\0' || strchr(">?#_", *titles) == NULL)
-                break;
         }
-        column->title = titles;
+        column->title = titles + (*titles == '=');
     }
     return count;
 }

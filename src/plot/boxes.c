@@ -7,7 +7,7 @@
 
 #include "plot/plot.h"
 
-enum { ABOVE = 12, BELOW = 38, BARE = 24, LETTER = 6 };
+enum { ABOVE = 12, BELOW = 38, BARE = 24, LETTER = 7 };
 
 int shmt_plot_boxes_height(size_t count, bool labelled)
 {

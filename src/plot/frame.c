@@ -12,7 +12,9 @@
 enum {
     TOP = 12, RIGHT = 14, BOTTOM = 38, BARE = 24,
     HEAD = 24,                 /* more above, where the title is shown */
-    APART = 5                  /* numbers on the axis, at least */
+    APART = 5,                 /* numbers on the axis, at least */
+    TICK = 6,                  /* a number from the axis on its right */
+    TITLE = 10                 /* how wide a letter of a title is */
 };
 
 /* How wide a digit of 11 px is, at most. */
@@ -36,11 +38,36 @@ static void add_tick(struct shmt_text *out, double x, double y,
     shmt_text_add(out, "</text>\n");
 }
 
+/* What a number takes at most, of digits of this size. */
+static double width_of(double number)
+{
+    struct shmt_text text = {0};
+    double width;
+
+    shmt_plot_add_number(&text, number);
+    width = digit * (double)text.length;
+    shmt_text_free(&text);
+    return width;
+}
+
+/* Room on the left for the numbers of an axis that has a name. */
+static int room_of(const struct shmt_plot_frame *frame)
+{
+    double ticks[SHMT_PLOT_TICKS], room = frame->left;
+    const size_t count =
+        frame->y_label != NULL ? shmt_plot_ticks(&frame->y, ticks) : 0;
+
+    for (size_t k = 0; k < count; k++)
+        room = fmax(room, width_of(ticks[k]) + TICK);
+    return (int)ceil(room);
+}
+
 void shmt_plot_begin(struct shmt_text *out, struct shmt_plot_frame *frame)
 {
     const int top = TOP + (frame->alone ? HEAD : 0) +
                     (frame->y_label != NULL ? 14 : 0);
 
+    frame->left = room_of(frame);
     frame->x.from = frame->left;
     frame->x.to = frame->width - RIGHT;
     frame->y.from =
@@ -48,7 +75,10 @@ void shmt_plot_begin(struct shmt_text *out, struct shmt_plot_frame *frame)
     frame->y.to = top;
     if (frame->alone) {
         shmt_text_add(out, "<g>\n");
-        add_text(out, "n k", 14, 24, "start", frame->title);
+        shmt_text_add(out, "<text class=\"n k\" x=\"14\" y=\"24\">");
+        shmt_plot_add_cut(out, frame->title,
+                          (size_t)(frame->width - 14) / TITLE);
+        shmt_text_add(out, "</text>\n");
     } else {
         shmt_text_addf(out, "<svg class=\"c\" role=\"img\" viewBox=\"0 0 %d "
                             "%d\" width=\"%d\" height=\"%d\">\n<title>",
@@ -70,18 +100,6 @@ void shmt_plot_begin(struct shmt_text *out, struct shmt_plot_frame *frame)
 void shmt_plot_end(struct shmt_text *out, const struct shmt_plot_frame *frame)
 {
     shmt_text_add(out, frame->alone ? "</g>\n" : "</g>\n</svg>\n");
-}
-
-/* What a number takes at most, of digits of this size. */
-static double width_of(double number)
-{
-    struct shmt_text text = {0};
-    double width;
-
-    shmt_plot_add_number(&text, number);
-    width = digit * (double)text.length;
-    shmt_text_free(&text);
-    return width;
 }
 
 static bool stand_apart(const struct shmt_plot_frame *frame, double left,
@@ -169,7 +187,7 @@ void shmt_plot_add_axis_y(struct shmt_text *out,
                        shmt_plot_place(&frame->y, ticks[k]), frame->x.to);
     shmt_text_add(out, "\"/>\n");
     for (size_t k = 0; k < count; k++)
-        add_tick(out, frame->x.from - 6,
+        add_tick(out, frame->x.from - TICK,
                  shmt_plot_place(&frame->y, ticks[k]) + 4, "end", ticks[k]);
 }
 

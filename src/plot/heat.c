@@ -4,10 +4,11 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "plot/plot.h"
 
-enum { CELL = 22, ABOVE = 34, BELOW = 10, LETTER = 6 };
+enum { CELL = 22, ABOVE = 34, BELOW = 10, LETTER = 6, NAMED = 8 };
 
 int shmt_plot_heat_height(size_t rows)
 {
@@ -24,17 +25,31 @@ static double shade_of(double number)
     return fmax(palest, darkest * (1 - sqrt(part)));
 }
 
+/* The names of both parameters, that of the rows above them where it has room
+ * there: what it needs more, that of the columns stands further to the right.
+ * Each may take half, and is cut behind that. */
+static void add_names(struct shmt_text *out,
+                      const struct shmt_plot_frame *frame,
+                      const struct shmt_plot_heat *heat)
+{
+    const size_t most = (size_t)frame->width / 2 / NAMED - 2;
+    const size_t length = strlen(heat->row_name);
+    const int room = NAMED * ((int)(length < most ? length : most) + 2);
+    const int end = room > frame->left - 8 ? room : frame->left - 8;
+
+    shmt_text_addf(out, "<text class=\"t\" x=\"%d\" y=\"12\" "
+                        "text-anchor=\"end\">", end);
+    shmt_plot_add_cut(out, heat->row_name, most);
+    shmt_text_addf(out, " \xe2\x86\x93</text>\n<text class=\"t\" x=\"%d\" "
+                        "y=\"12\">", end + 8);
+    shmt_plot_add_cut(out, heat->column_name, most);
+    shmt_text_add(out, " \xe2\x86\x92</text>\n");
+}
+
 static void add_labels(struct shmt_text *out,
                        const struct shmt_plot_frame *frame,
                        const struct shmt_plot_heat *heat, double width)
 {
-    shmt_text_addf(out, "<text class=\"t\" x=\"%d\" y=\"12\" "
-                        "text-anchor=\"end\">", frame->left - 8);
-    shmt_plot_add_escaped(out, heat->row_name);
-    shmt_text_addf(out, " \xe2\x86\x93</text>\n<text class=\"t\" x=\"%d\" "
-                        "y=\"12\">", frame->left);
-    shmt_plot_add_escaped(out, heat->column_name);
-    shmt_text_add(out, " \xe2\x86\x92</text>\n");
     for (size_t k = 0; k < heat->columns; k++) {
         shmt_text_addf(out, "<text class=\"n q\" x=\"%.1f\" y=\"%d\" "
                             "text-anchor=\"middle\">",
@@ -100,6 +115,7 @@ void shmt_plot_add_heat(struct shmt_text *out,
     const double width =
         (frame->x.to - frame->x.from) / (double)heat->columns;
 
+    add_names(out, frame, heat);
     add_labels(out, frame, heat, width);
     for (size_t r = 0; r < heat->rows; r++)
         for (size_t c = 0; c < heat->columns; c++)

@@ -61,7 +61,8 @@ struct shmt_plot_frame {
     const char *title;         /* read aloud, and shown where it is alone */
     const char *description;   /* read aloud */
     const char *x_label, *y_label;
-    int width, height, left;   /* left: room for what stands there */
+    int width, height, left;   /* left: room for what stands there; more
+                                  where the numbers of an axis need it */
     struct shmt_plot_scale x, y;
     bool alone;                /* a file of its own, not a part of a page */
 };

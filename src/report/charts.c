@@ -432,8 +432,21 @@ static int add_spread(const struct shmt_report_run *run, size_t p, int y,
 void shmt_report_add_spreads(const struct shmt_report_run *run,
                              struct shmt_text *out)
 {
+    struct shmt_text body = {0};
+
     for (size_t p = 0; p < run->spec->parameter_count; p++)
-        add_spread(run, p, 0, false, out);
+        add_spread(run, p, 0, false, &body);
+    if (body.length > 0)
+        shmt_text_addf(out, "<h5>Time (\xc2\xb5s) by the value of each "
+                            "parameter</h5>\n"
+                            "<p class=\"s\">The dot is the best time with a "
+                            "value, the large one that of the winner; the box "
+                            "is the middle half of all candidates, the stroke "
+                            "their median, the line goes to the slowest.</p>\n"
+                            "<div class=\"f\">\n%s</div>\n",
+                       shmt_text_string(&body));
+    out->failed |= body.failed;
+    shmt_text_free(&body);
 }
 
 /* -- pairs ----------------------------------------------------------------- */
@@ -552,7 +565,7 @@ static void draw_overview(const struct overview *overview,
     struct shmt_plot_frame frame = {
         .title = overview->title, .description = overview->description,
         .x_label = overview->label, .width = WIDTH,
-        .height = shmt_plot_boxes_height(count, true), .left = 100,
+        .height = shmt_plot_boxes_height(count, true), .left = 112,
         .y = shmt_plot_scale_exact(0, 1)
     };
     double low = (double)INFINITY, high = 0;

@@ -28,7 +28,9 @@ void shmt_report_add_cell(struct shmt_text *out, double number, int decimals,
         return;
     }
     shmt_text_addf(out, "<td class=\"x\" data-v=\"%.9g\">", number);
-    if (decimals == 0 && number < 1e15)
+    if (decimals == 0 && number < 10 && number != floor(number))
+        shmt_text_addf(out, "%.2g", number);
+    else if (decimals == 0 && number < 1e15)
         shmt_plot_add_count(out, (uint64_t)(number + 0.5));
     else
         shmt_text_addf(out, number < 1e15 ? "%.*f" : "%.*e", decimals,
@@ -174,10 +176,10 @@ static void add_summary(const struct shmt_report *report,
         add_figure(out, "faster than the default, mean", true,
                    exp(sums.logs / (double)sums.gains));
         add_figure(out, "at most", true, sums.best);
+        shmt_text_addf(out, "<div><dt>won over the default</dt><dd>%zu "
+                            "<span class=\"s\">of %zu</span></dd></div>\n",
+                       sums.faster, sums.gains);
     }
-    shmt_text_add(out, "<div><dt>won over the default</dt><dd>");
-    shmt_text_addf(out, "%zu <span class=\"s\">of %zu</span></dd></div>\n",
-                   sums.faster, sums.gains);
     add_figure(out, "candidates tried", false, sums.tried);
     if (sums.not_recorded > 0)
         add_figure(out, "candidates not recorded", false, sums.not_recorded);

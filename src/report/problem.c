@@ -415,6 +415,11 @@ static void add_ties(const struct shmt_tuned *tuned, struct shmt_text *out)
 
 /* -- a device -------------------------------------------------------------- */
 
+static bool is_drawn(const struct shmt_report_run *run)
+{
+    return run->trail != NULL && run->trail->timed_count > 0;
+}
+
 /* "10,388 candidates of 10,388, all there are." */
 static void add_journal_line(const struct shmt_report_run *run,
                              struct shmt_text *out)
@@ -423,7 +428,8 @@ static void add_journal_line(const struct shmt_report_run *run,
 
     shmt_text_add(out, "<p class=\"s\">The journal has ");
     shmt_plot_add_count(out, run->trail->count);
-    shmt_text_add(out, " candidates of ");
+    shmt_text_addf(out, " candidate%s of ",
+                   shmt_text_plural(run->trail->count));
     shmt_plot_add_count(out, header->space_count);
     shmt_text_add(out, run->trail->count == header->space_count
                            ? ", all there are. " : ". ");
@@ -448,15 +454,8 @@ static enum shmtune_status add_charts(const struct shmt_report_run *run,
 {
     shmt_text_add(out, "<div class=\"f\">\n");
     shmt_report_add_resources(run, out);
-    shmt_text_add(out, "</div>\n<h5>Time (\xc2\xb5s) by the value of each "
-                       "parameter</h5>\n"
-                       "<p class=\"s\">The dot is the best time with a value, "
-                       "the large one that of the winner; the box is the "
-                       "middle half of all candidates, the stroke their "
-                       "median, the line goes to the slowest.</p>\n"
-                       "<div class=\"f\">\n");
-    shmt_report_add_spreads(run, out);
     shmt_text_add(out, "</div>\n");
+    shmt_report_add_spreads(run, out);
     return shmt_report_add_pairs(run, out, err);
 }
 
@@ -464,7 +463,7 @@ static enum shmtune_status add_device(const struct shmt_report_run *run,
                                       struct shmt_text *out,
                                       struct shmt_error *err)
 {
-    const bool drawn = run->trail != NULL && run->trail->timed_count > 0;
+    const bool drawn = is_drawn(run);
     struct shmt_report_run counted = *run;
     enum shmtune_status status;
 
@@ -523,13 +522,15 @@ enum shmtune_status shmt_report_add_problem(const struct shmt_report_run *runs,
                                             struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
-    bool open = false;
+    bool open = false, charts = false;
 
-    for (size_t k = 0; k < count; k++)
+    for (size_t k = 0; k < count; k++) {
         open |= runs[k].trail != NULL;
+        charts |= is_drawn(&runs[k]);
+    }
     shmt_text_addf(out, "<details class=\"q\" id=\"p%zu\"%s>", number,
                    open ? " open" : "");
-    add_summary(runs, count, open, out);
+    add_summary(runs, count, charts, out);
     shmt_text_add(out, "<div>\n");
     add_comparison(runs, count, out);
     for (size_t k = 0; status == SHMTUNE_OK && k < count; k++)

@@ -361,13 +361,15 @@ shmt_report_trail_pairs(const struct shmt_report_trail *trail,
     *count = *all = 0;
     for (size_t p = 0; p < parameters; p++)
         axes[p].count = choose_values(trail, p, axes[p].values, &ignored);
-    for (size_t row = 0; row < parameters; row++)
-        for (size_t column = row + 1; column < parameters; column++) {
-            if (axes[row].count < 2 || axes[column].count < 2)
+    for (size_t one = 0; one < parameters; one++)
+        for (size_t other = one + 1; other < parameters; other++) {
+            const bool turned = axes[other].count > axes[one].count;
+
+            if (axes[one].count < 2 || axes[other].count < 2)
                 continue;
             ++*all;
-            pair.row = row;
-            pair.column = column;
+            pair.row = turned ? other : one;
+            pair.column = turned ? one : other;
             consider(trail, axes, &pair, out, count);
         }
     free(axes);

@@ -53,7 +53,8 @@ bool shmt_report_trail_spread(const struct shmt_report_trail *trail,
                               size_t *all);
 
 /* A pair of parameters: the best time with each two values, as multiples of
- * the best of all; NAN where no candidate ran. */
+ * the best of all; NAN where no candidate ran.  The one with more values has
+ * the rows, where their names have room. */
 struct shmt_report_pair {
     size_t row, column;            /* the parameters */
     size_t row_count, column_count;

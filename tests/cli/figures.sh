@@ -45,6 +45,9 @@ check "show of a tuning has them" all 'exits 0' 'holds tuning' \
 run show m/$place --metric 'bits = registers * 32' --json
 check "and of a journal" all 'exits 0' 'holds journal' \
     'out_has "\"bits\": [0-9]"'
+run show m/$place --metric '_bits = registers * 32' --top 3
+check "one whose name begins with a dash below" out_has \
+    '^ *us  .*  occ %  *_bits  configuration$'
 run show m/$place --metric shared_bytes --top 3
 check "as a column" all 'exits 0' 'out_has "shared_bytes  configuration"'
 

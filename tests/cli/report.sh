@@ -179,6 +179,37 @@ run report -o "$page" "$root/tunings" other.yaml
 check "devices side by side" all "exits 0" "is_page '$page'" \
     "err_has '2 problems, 2 devices'" "page_has '>Other Device</th><th '"
 
+# Nothing that ran, or one candidate: no chart is promised that is not there.
+sed -e '/BLOCK: \(256\|1024\)/d' -e '/^- {try/d' -e '/BLOCK: 128/d' \
+    "$root/tunings/scale/j.journal" >"$folder/failed.journal"
+run report -o "$page" failed.journal
+check "failures alone" all "exits 0" "is_page '$page'" \
+    "page_has 'The journal has 1 candidate of 44. '" "page_has 'None was timed'" \
+    "page_has '>wrong</th>'" "page_lacks '<em>charts'" "page_lacks '<svg'" \
+    "page_lacks 'won over the default'"
+run show failed.journal
+check "and in the terminal" out_has '^1 candidate of 44$'
+sed '/BLOCK: \(256\|512\|1024\)/d' "$root/tunings/scale/j.journal" \
+    >"$folder/one.journal"
+run report -o "$page" one.journal
+check "one candidate has no charts by value" all "exits 0" "is_page '$page'" \
+    "page_has 'The search over time'" "page_lacks 'by the value of each'"
+{
+    sed '/BLOCK: \(256\|512\|1024\)/d' "$root/tunings/scale/j.journal"
+    for config in '128, PAD: 1' '128, PAD: 16384' '64, PAD: 1' '64, PAD: 16384'
+    do
+        echo "- {config: {BLOCK: $config, MEMORY: dynamic, CARVEOUT: -1}," \
+            "at: 1, verdict: ok, time_us: 25000.5}"
+    done
+} >"$folder/pairs.journal"
+run report -o "$page" pairs.journal
+check "of a pair, the parameter with more values has the rows" all "exits 0" \
+    "page_has '<figcaption>PAD and BLOCK</figcaption>'" \
+    "page_lacks '<figcaption>BLOCK and PAD'"
+sed 's/time_us: 9.0/time_us: 2500000/' "$folder/one.journal" >slow.journal
+run report -o "$page" slow.journal
+check "a rate below 10 is not 0" page_has '<td class="x" data-v="0.0033[0-9]*">0.0034</td>'
+
 # What gets into a file, through the strict readers.
 evil='<\/script><img src=x onerror=alert(1)>\\"'"\\&'"
 sed -e "s/name: Test Device 3000/name: \"$evil\\\\u202E<b>\"/" \

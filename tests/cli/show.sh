@@ -34,6 +34,9 @@ run show "$folder/bare.yaml" --json
 check "figures that are not known are null, as those of tune are" all \
     "exits 0" "[ $(grep -c '"\(gain\|default_us\|spread\)": null' \
         "$folder/out") -eq 6 ]"
+sed '/^created/d' "$folder/t.yaml" >"$folder/undated.yaml"
+run show "$folder/undated.yaml"
+check "one without a date" out_has '^scale on .*, cold-l2$'
 # The compiler is the one that the spec asks for.
 sed -i 's/^name: .*/&\ncompiler: nvcc/' "$root/kernels/scale.yaml"
 make_tuning "$folder/nvcc.yaml"

@@ -148,6 +148,74 @@ static void numbers_of_an_axis_stand_apart(void)
     check_axis(0, 4e9, "0 2,000,000,000");
 }
 
+/* Where the leftmost text begins that ends at its place, of so many pixels a
+ * letter. */
+static double leftmost(const char *svg, double letter)
+{
+    double least = (double)INFINITY;
+
+    for (const char *at = svg; (at = strstr(at, "<text ")) != NULL; at++) {
+        const char *const end = strchr(at, '>'), *const x = strstr(at, "x=\"");
+        const char *const anchor = strstr(at, "\"end\"");
+
+        if (anchor != NULL && anchor < end)
+            least = fmin(least, atof(x + 3) -
+                                    letter * (double)strcspn(end + 1, "<"));
+    }
+    return least;
+}
+
+static void what_stands_on_the_left_is_not_cut(void)
+{
+    static const double cells[] = {1, 2, 3, 4};
+    static const char *const values[] = {"static", "dynamic"};
+    struct shmt_plot_heat heat = {
+        2, 2, values, values, "THREADS_PER_BLOCK", "SHARED_LAYOUT", cells
+    };
+    struct shmt_plot_frame frame = {
+        .title = "t", .description = "d", .y_label = "time", .width = 360,
+        .height = 240, .left = 52, .x = shmt_plot_scale_exact(0, 1),
+        .y = shmt_plot_scale_of(2e6, 9e6)
+    };
+    struct shmt_text text = {0};
+
+    /* A kernel of seconds: seven digits. */
+    shmt_plot_begin(&text, &frame);
+    shmt_plot_add_axis_y(&text, &frame);
+    CHECK_HAS(shmt_text_string(&text), ">4,000,000</text>");
+    CHECK(leftmost(shmt_text_string(&text), 6.4) >= 0);
+    shmt_text_clear(&text);
+    frame.y_label = NULL;
+    frame.left = 84;
+    shmt_plot_begin(&text, &frame);
+    shmt_plot_add_heat(&text, &frame, &heat);
+    CHECK_HAS(shmt_text_string(&text), ">THREADS_PER_BLOCK \xe2\x86\x93<");
+    CHECK_HAS(shmt_text_string(&text), ">SHARED_LAYOUT \xe2\x86\x92<");
+    CHECK(leftmost(shmt_text_string(&text), 6.4) >= 0);
+    shmt_text_free(&text);
+}
+
+static void labels_have_room(void)
+{
+    static const double number = 2;
+    const struct shmt_plot_dots row = {
+        "the_name_of_a_kernel_that_is_long", 1, &number, 2
+    };
+    struct shmt_plot_frame frame = {
+        .title = "THE_NAME_OF_A_PARAMETER_THAT_IS_SO_LONG", .description = "d",
+        .width = 360, .height = 240, .left = 112, .alone = true,
+        .x = shmt_plot_scale_exact(0, 4), .y = shmt_plot_scale_exact(0, 1)
+    };
+    struct shmt_text text = {0};
+
+    shmt_plot_begin(&text, &frame);
+    CHECK_HAS(shmt_text_string(&text), "THE_NAME_OF_A_PARAMETER_THAT_IS_S"
+                                       "\xe2\x80\xa6<");
+    shmt_plot_add_dots(&text, &frame, &row, 1);
+    CHECK_HAS(shmt_text_string(&text), "</title>the_name_of_a\xe2\x80\xa6<");
+    shmt_text_free(&text);
+}
+
 static void places_stay_on_the_chart(void)
 {
     struct shmt_plot_scale scale = shmt_plot_scale_of(1, 1000);
@@ -190,6 +258,8 @@ int main(void)
     CHECK_RUN(ticks_are_round);
     CHECK_RUN(whole_numbers_have_whole_ticks);
     CHECK_RUN(numbers_of_an_axis_stand_apart);
+    CHECK_RUN(what_stands_on_the_left_is_not_cut);
+    CHECK_RUN(labels_have_room);
     CHECK_RUN(places_stay_on_the_chart);
     CHECK_RUN(a_cloud_draws_a_place_once);
     return CHECK_END();
