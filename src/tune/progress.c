@@ -52,6 +52,11 @@ static void add_best(const struct shmt_tune_progress *now,
         return;
     shmt_text_add(text, "  best ");
     shmt_text_add_us(text, now->best_us);
+}
+
+static void add_gain(const struct shmt_tune_progress *now,
+                     struct shmt_text *text)
+{
     if (now->default_us > 0 && now->best_us > 0)
         shmt_text_addf(text, " (%.2fx default)",
                        now->default_us / now->best_us);
@@ -101,10 +106,11 @@ void shmt_progress_line(const struct shmt_tune_progress *now, size_t width,
      * they are dropped when the line is too long. */
     static void (*const parts[])(const struct shmt_tune_progress *,
                                  struct shmt_text *) = {
-        add_kernel, add_size, add_done, add_best, add_failures, add_left
+        add_kernel, add_size, add_done, add_best, add_gain, add_failures,
+        add_left
     };
-    static const size_t expendable[] = {1, 4, 5, 3};
-    bool shown[] = {true, true, true, true, true, true};
+    static const size_t expendable[] = {1, 5, 6, 4, 3};
+    bool shown[] = {true, true, true, true, true, true, true};
     struct shmt_text line = {0};
 
     for (size_t gone = 0;; gone++) {

@@ -79,7 +79,8 @@ static void fits_any_width(void)
                "transpose  312/624  best 52.12 us (1.31x default)  0:30 left");
     CHECK_TEXT(line_of(&now, 55),
                "transpose  312/624  best 52.12 us (1.31x default)");
-    CHECK_TEXT(line_of(&now, 40), "transpose  312/624");
+    CHECK_TEXT(line_of(&now, 40), "transpose  312/624  best 52.12 us");
+    CHECK_TEXT(line_of(&now, 32), "transpose  312/624");
 }
 
 int main(void)
