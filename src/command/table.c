@@ -350,6 +350,30 @@ static void add_below(const struct layout *layout,
         }
 }
 
+/* The cells without a title, in one line: what the row is about. */
+static void add_subject(const struct layout *layout,
+                        const struct shmt_table_cell *cells,
+                        struct shmt_text *text)
+{
+    struct shmt_text subject = {0};
+    struct shmt_table_cell cell = {.paint = SHMT_PAINT_NONE};
+
+    for (size_t c = 0; c < layout->count; c++) {
+        const struct column *const column = &layout->columns[c];
+
+        if (column->title[0] != '\0' || column->spare || !column->known ||
+            cells[c].text[0] == '\0')
+            continue;
+        shmt_text_addf(&subject, "%s%s", subject.length > 0 ? ", " : "",
+                       cells[c].text);
+    }
+    cell.text = subject.data;
+    if (subject.length > 0 && !subject.failed)
+        add_lines(layout, &cell, 0, text);
+    text->failed |= subject.failed;
+    shmt_text_free(&subject);
+}
+
 /* One row as a list: what has no title, then titles and cells. */
 static void add_list(const struct layout *layout,
                      const struct shmt_table_cell *cells,
@@ -366,17 +390,15 @@ static void add_list(const struct layout *layout,
     indent += 2 * GAP;
     if (indent > layout->call->width / 2)
         indent = layout->call->width / 2;
+    add_subject(layout, cells, text);
     for (size_t c = 0; c < layout->count; c++) {
         const struct column *const column = &layout->columns[c];
         const size_t width =
             shmt_command_text_width(column->title) + GAP;
 
-        if (cells[c].text[0] == '\0' || column->spare || !column->known)
+        if (column->title[0] == '\0' || cells[c].text[0] == '\0' ||
+            column->spare || !column->known)
             continue;
-        if (column->title[0] == '\0') {
-            add_lines(layout, &cells[c], 0, text);
-            continue;
-        }
         add_spaces(text, GAP);
         shmt_text_add(text, column->title);
         if (width + GAP > indent)

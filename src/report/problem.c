@@ -104,18 +104,41 @@ static void add_parameter(const struct shmt_report_run *runs, size_t count,
     shmt_text_add(out, "</tr>\n");
 }
 
+/* The k-th parameter of a run; NULL: it has no more. */
+static const char *name_at(const struct shmt_report_run *run, size_t k)
+{
+    if (run->tuned != NULL)
+        return k < run->tuned->setting_count ? run->tuned->settings[k].name
+                                             : NULL;
+    return k < run->spec->parameter_count ? run->spec->parameters[k].name
+                                          : NULL;
+}
+
+static bool has_name(const struct shmt_report_run *run, const char *name)
+{
+    const char *one;
+
+    for (size_t k = 0; (one = name_at(run, k)) != NULL; k++)
+        if (strcmp(one, name) == 0)
+            return true;
+    return false;
+}
+
+/* Those of each run: a tuning of other sources may have others. */
 static void add_parameters(const struct shmt_report_run *runs, size_t count,
                            struct shmt_text *out)
 {
-    const struct shmt_report_run *const first = &runs[0];
-    const bool tuned = first->tuned != NULL;
-    const size_t names = tuned ? first->tuned->setting_count
-                               : first->spec->parameter_count;
+    const char *name;
 
-    for (size_t k = 0; k < names; k++)
-        add_parameter(runs, count,
-                      tuned ? first->tuned->settings[k].name
-                            : first->spec->parameters[k].name, out);
+    for (size_t r = 0; r < count; r++)
+        for (size_t k = 0; (name = name_at(&runs[r], k)) != NULL; k++) {
+            bool shown = false;
+
+            for (size_t before = 0; before < r && !shown; before++)
+                shown = has_name(&runs[before], name);
+            if (!shown)
+                add_parameter(runs, count, name, out);
+        }
 }
 
 /* What a table compares: numbers of the default and of the winner. */

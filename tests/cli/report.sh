@@ -178,6 +178,14 @@ sed 's/name: Test Device 3000/name: Other Device/' \
 run report -o "$page" "$root/tunings" other.yaml
 check "devices side by side" all "exits 0" "is_page '$page'" \
     "err_has '2 problems, 2 devices'" "page_has '>Other Device</th><th '"
+# A device that was tuned before its kernel had a parameter.
+sed -e 's/name: Test Device 3000/name: An Older Device/' -e 's/PAD: 1, //' \
+    -e "s/^digest: .*/digest: $(printf %064d 5)/" \
+    "$root/tunings/scale/t.yaml" >"$folder/older.yaml"
+run report -o "$page" "$root/tunings" older.yaml
+check "parameters that only some devices have are there" all "exits 0" \
+    "page_has '>PAD</th><td class=\"x\">-</td><td class=\"x\">-</td><td class=\"x\">0</td><td class=\"x v\">1</td>'" \
+    "[ \$(grep -c '<tr><th scope=\"row\">BLOCK</th>' '$page') -eq 2 ]"
 
 # Nothing that ran, or one candidate: no chart is promised that is not there.
 sed -e '/BLOCK: \(256\|1024\)/d' -e '/^- {try/d' -e '/BLOCK: 128/d' \

@@ -44,6 +44,9 @@ COLUMNS=40 run show tunings/toy/$device.yaml
 check "a row that has no room is a list" all 'exits 0' \
     'out_has "^  time us  *[0-9.]*$"' 'out_has "^  configuration  BLOCK_X="' \
     '[ "$(grep -c "^  problem " "$folder/out")" -eq 2 ]'
+COLUMNS=40 run explain toy --device replay:h100 --size n=4096,m=1
+check "what a row is about is one line" all 'exits 0' 'out_has "^time, us$"' \
+    'out_has "^  spilled, B a thread$"' 'out_has "^  default  *[0-9.]*$"'
 run show tunings/toy/$device.yaml
 check "a pipe has 80 columns" all 'exits 0' fits\ 80\ $folder/out \
     'out_has "^    BLOCK_X="'
