@@ -102,6 +102,7 @@ static double mean_of(const struct scoreboard *scoreboard, size_t row)
 
 enum {
     WIDTH = 640, HEIGHT = 260, LEFT = 56, RIGHT = 190, TOP = 34, BOTTOM = 40,
+    LETTER = 7,          /* how wide one is, about */
     STRIDE = 5           /* of the curve's points */
 };
 
@@ -196,6 +197,20 @@ static void add_panel(const struct scoreboard *scoreboard, size_t column,
     }
 }
 
+/* Room on the right for the longest name behind its score. */
+static size_t room_of(const struct scoreboard *scoreboard)
+{
+    size_t room = RIGHT;
+
+    for (size_t r = 0; r < scoreboard->row_count; r++) {
+        const size_t length = strlen("-0.000 ") + strlen(scoreboard->rows[r]);
+
+        if (10 + LETTER * length > room)
+            room = 10 + LETTER * length;
+    }
+    return room;
+}
+
 static enum shmtune_status write_plot(const struct scoreboard *scoreboard,
                                       const char *path, struct shmt_error *err)
 {
@@ -209,11 +224,11 @@ static enum shmtune_status write_plot(const struct scoreboard *scoreboard,
     enum shmtune_status status;
 
     shmt_text_addf(&svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-                         "width=\"%d\" height=\"%zu\" font-family=\""
+                         "width=\"%zu\" height=\"%zu\" font-family=\""
                          "sans-serif\" font-size=\"11\">\n"
                          "<rect width=\"100%%\" height=\"100%%\" "
                          "fill=\"white\"/>\n",
-                   WIDTH + RIGHT, panels * pitch + 20);
+                   WIDTH + room_of(scoreboard), panels * pitch + 20);
     for (size_t k = 0; k < panels; k++) {
         shmt_text_addf(&svg, "<g transform=\"translate(0 %zu)\">\n",
                        k * pitch);
@@ -261,8 +276,8 @@ static void add_recording(const struct scoreboard *scoreboard, size_t column,
                           struct shmt_text *text)
 {
     struct shmt_table table = {
-        .titles = "strategy|>score|>spread|>to 10 %|>#s|>to 5 %|>#s|"
-                  ">to 1 %|>#s|>tried|>us/ask"
+        .titles = "strategy|>score|>spread|>to 10 %|>s|>to 5 %|>s|"
+                  ">to 1 %|>s|#>tried|#>us/ask"
     };
     const struct shmt_score_scale *const scale =
         scoreboard->columns[column].scale;

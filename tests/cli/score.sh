@@ -73,6 +73,17 @@ check "two recordings, and a plot" all "exits 0" err_empty \
     "out_has 'mean of 2 recordings'" \
     "grep -q '^<svg.*' '$folder/v.svg'" "grep -q '</svg>' '$folder/v.svg'" \
     "[ \$(grep -c '<polyline' '$folder/v.svg') -eq 6 ]"
+long=genetic:population=10,tournament=4,mutation=0.3
+COLUMNS=80 run score "$folder/v.journal" --repeats 3 --plot "$folder/v.svg" \
+    --strategies random,genetic:population=10
+check "80 columns are enough for a table" all "exits 0" \
+    "out_has '^strategy  *score  spread .* to 1 %  *s$'" \
+    "out_has '^genetic:population=10  *[0-9.-]*  '"
+run score "$folder/v.journal" --repeats 3 --strategies random,$long \
+    --plot "$folder/v.svg"
+check "the names on a plot have room" all "exits 0" \
+    "[ \$(sed -n 's/^<svg.* width=\"\([0-9]*\)\" .*/\1/p' '$folder/v.svg') \
+        -ge $((660 + 6 * (7 + ${#long}))) ]" "grep -q '$long</text>' '$folder/v.svg'"
 run score "$folder/v.journal" --repeats 3 --ahead 8 --start
 check "compiled ahead, from the default" all "exits 0" err_empty
 
