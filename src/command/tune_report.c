@@ -8,11 +8,15 @@
 
 #include "command/tune_report.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command/report.h"
 #include "report/report.h"
+
+enum { BEFORE_MOST = 64 << 20 };
 
 /* Seconds between two pages, and at least so many times what one takes. */
 static const double every_s = 2, patience = 100;
@@ -111,6 +115,33 @@ static void free_sheet(const struct shmt_command_page *page,
     free(sheet->tunings);
 }
 
+/* A device, or what is larger than a page is, is not kept. */
+static void keep(const char *path, struct shmt_command_page_before *before)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *data;
+    size_t size;
+
+    before->absent = shmt_path_is_absent(path);
+    if (arena != NULL && shmt_path_is_file(path) &&
+        shmt_path_read(arena, path, BEFORE_MOST, &data, &size, NULL) ==
+            SHMTUNE_OK) {
+        shmt_text_add_bytes(&before->data, data, size);
+        before->known = !before->data.failed;
+    }
+    shmt_arena_free(arena);
+}
+
+static enum shmtune_status
+put_back(const char *path, const struct shmt_command_page_before *before,
+         struct shmt_error *err)
+{
+    if (before->absent && unlink(path) != 0 && errno != ENOENT)
+        return shmt_error_system(err, path, "cannot be removed");
+    return before->known ? shmt_command_put(path, &before->data, err)
+                         : SHMTUNE_OK;
+}
+
 /* With `again` the page says that it will be another soon. */
 static enum shmtune_status write_page(struct shmt_command_page *page,
                                       bool again, struct shmt_error *err)
@@ -127,7 +158,9 @@ static enum shmtune_status write_page(struct shmt_command_page *page,
         shmt_report_refresh(sheet.report, (int)every_s);
     if (status == SHMTUNE_OK)
         status = shmt_report_write_page(sheet.report, made, &text, err);
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK && !again && counts.runs == 0)
+        status = put_back(page->path, &page->page_before, err);
+    else if (status == SHMTUNE_OK)
         status = shmt_command_put(page->path, &text, err);
     shmt_text_free(&text);
     free_sheet(page, &sheet);
@@ -147,10 +180,12 @@ static enum shmtune_status write_plot(struct shmt_command_page *page,
     struct shmt_text text = {0};
     enum shmtune_status status = fill(page, &sheet, false, &counts, err);
 
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK && counts.runs > 0)
         status = shmt_report_write_plot(sheet.report, &text, err);
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK && counts.runs > 0)
         status = shmt_command_put(page->plot, &text, err);
+    else
+        put_back(page->plot, &page->plot_before, NULL);
     shmt_text_free(&text);
     free_sheet(page, &sheet);
     return status;
@@ -159,7 +194,6 @@ static enum shmtune_status write_plot(struct shmt_command_page *page,
 enum shmtune_status shmt_command_page_begin(struct shmt_command_page *page,
                                             struct shmt_error *err)
 {
-    struct shmt_text empty = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
     if ((page->path != NULL && shmt_command_is_standard(page->path)) ||
@@ -168,14 +202,14 @@ enum shmtune_status shmt_command_page_begin(struct shmt_command_page *page,
                               "what is drawn of a run is drawn anew as it "
                               "goes, which standard output (\"-\") cannot be; "
                               "name a file");
-    if (page->path != NULL)
+    if (page->path != NULL) {
+        keep(page->path, &page->page_before);
         status = write_page(page, true, err);
+    }
     if (status != SHMTUNE_OK || page->plot == NULL)
         return status;
-    shmt_text_add(&empty, "");
-    status = shmt_command_put(page->plot, &empty, err);
-    shmt_text_free(&empty);
-    return status;
+    keep(page->plot, &page->plot_before);
+    return shmt_command_put(page->plot, &page->plot_before.data, err);
 }
 
 enum shmtune_status shmt_command_page_add(struct shmt_command_page *page,
@@ -225,7 +259,7 @@ enum shmtune_status shmt_command_page_end(struct shmt_command_page *page,
 
     if (page->path != NULL)
         status = write_page(page, false, err);
-    if (status == SHMTUNE_OK && page->plot != NULL && page->count > 0)
+    if (status == SHMTUNE_OK && page->plot != NULL)
         status = write_plot(page, err);
     return status;
 }
@@ -234,5 +268,7 @@ void shmt_command_page_free(struct shmt_command_page *page)
 {
     for (size_t k = 0; k < page->count; k++)
         shmt_journal_free(page->runs[k].read);
+    shmt_text_free(&page->page_before.data);
+    shmt_text_free(&page->plot_before.data);
     free(page->runs);
 }

@@ -9,10 +9,17 @@
 #include "command/command.h"
 #include "figure/figure.h"
 
+/* What was in the place of a file before. */
+struct shmt_command_page_before {
+    bool absent, known;             /* there was nothing; `data` is that */
+    struct shmt_text data;
+};
+
 /* Starts as {.path, .plot, .ask}; a path that is NULL asks for nothing. */
 struct shmt_command_page {
     const char *path, *plot;
     struct shmt_figure_ask ask;     /* metrics and Pareto set of the page */
+    struct shmt_command_page_before page_before, plot_before;
     struct shmt_command_page_run *runs;
     size_t count, room;
     double due_s;                   /* when it is written next, */
@@ -41,7 +48,8 @@ void shmt_command_page_done(struct shmt_command_page *page,
 enum shmtune_status shmt_command_page_go_on(struct shmt_command_page *page,
                                             struct shmt_error *err);
 
-/* The last page and the drawing, when all is over. */
+/* The last page and the drawing, when all is over.  Where no run began, what
+ * was in their places is there again. */
 enum shmtune_status shmt_command_page_end(struct shmt_command_page *page,
                                           struct shmt_error *err);
 void shmt_command_page_free(struct shmt_command_page *page);

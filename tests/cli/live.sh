@@ -65,6 +65,22 @@ run tune toy --budget 60 -o refused --plot no.svg
 check "not of two runs" all 'exits 1' 'err_has "draws one run, and there are 2"' \
     '[ ! -e no.svg ]' '[ ! -e refused/$place ]'
 
+# -- where nothing runs --------------------------------------------------------
+echo page >old.html
+echo plot >old.svg
+for option in "--report old.html --plot old.svg" \
+    "--report new.html --plot new.svg"; do
+    # shellcheck disable=SC2086
+    FAKE_WORKER_START=refuse run tune toy --size n=4096 --budget 9 -o none $option
+    check "no device leaves what was there: $option" all '! exits 0' \
+        '[ "$(cat old.html old.svg)" = "page
+plot" ]' '[ ! -e new.html ]' '[ ! -e new.svg ]'
+done
+FAKE_WORKER_REFERENCE=bad run tune toy --size n=4096 -o none --report new.html \
+    --plot old.svg
+check "nor has a run without a time a drawing" all 'exits 4' \
+    'has new.html "None was timed"' '[ "$(cat old.svg)" = plot ]'
+
 # -- what cannot be written ----------------------------------------------------
 for option in --report --plot; do
     run tune toy --size n=4096 -o refused "$option" absent/file
