@@ -381,6 +381,9 @@ struct shmt_table {
     bool failed;
 };
 
+/* Puts the rows in this order, each of them once. */
+void shmt_table_order(struct shmt_table *table, const size_t *order,
+                      size_t rows);
 void shmt_table_add(struct shmt_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void shmt_table_paint(struct shmt_table *table, enum shmt_command_paint paint,

@@ -103,6 +103,27 @@ void shmt_table_add_bar(struct shmt_table *table, double share, int cells)
     shmt_table_add(table, "%.*s", filled, bar);
 }
 
+void shmt_table_order(struct shmt_table *table, const size_t *order,
+                      size_t rows)
+{
+    struct shmt_table_cell *cells;
+    size_t columns;
+
+    if (table->failed || rows == 0)
+        return;
+    cells = calloc(table->cell_count + 1, sizeof *cells);
+    table->failed = cells == NULL;
+    columns = table->cell_count / rows;
+    for (size_t r = 0; cells != NULL && r < rows; r++)
+        memcpy(&cells[r * columns], &table->cells[order[r] * columns],
+               columns * sizeof *cells);
+    if (cells == NULL)
+        return;
+    free(table->cells);
+    table->cells = cells;
+    table->room = table->cell_count;
+}
+
 static void add_spaces(struct shmt_text *text, size_t count)
 {
     for (size_t i = 0; i < count; i++)

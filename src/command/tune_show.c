@@ -547,6 +547,75 @@ static json_t *outcome_json(const struct shmt_target *target,
         "journal", shmt_json_text(place->journal), NULL);
 }
 
+static void add_place(struct shmt_sheet *sheet,
+                      const struct shmt_kernel *kernel,
+                      const int64_t *problem)
+{
+    struct shmt_sheet_place *place;
+
+    if (!shmt_array_reserve(&sheet->places, &sheet->place_room,
+                            sheet->place_count + 1, sizeof *sheet->places)) {
+        sheet->table.failed = true;
+        return;
+    }
+    place = &sheet->places[sheet->place_count];
+    *place = (struct shmt_sheet_place){
+        .kernel = kernel->name, .dimensions = kernel->dimension_count,
+        .row = sheet->place_count++};
+    memcpy(place->problem, problem,
+           kernel->dimension_count * sizeof *problem);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct shmt_sheet_place *const left = a, *const right = b;
+    const int names = strcmp(left->kernel, right->kernel);
+
+    if (names != 0)
+        return names;
+    for (size_t d = 0; d < left->dimensions && d < right->dimensions; d++)
+        if (left->problem[d] != right->problem[d])
+            return left->problem[d] < right->problem[d] ? -1 : 1;
+    return (left->row > right->row) - (left->row < right->row);
+}
+
+static void order_rows(struct shmt_sheet *sheet)
+{
+    const size_t count = sheet->place_count;
+    size_t *const order = calloc(count + 1, sizeof *order);
+
+    sheet->table.failed |= order == NULL;
+    for (size_t k = 0; order != NULL && k < count; k++)
+        order[k] = sheet->places[k].row;
+    if (order != NULL)
+        shmt_table_order(&sheet->table, order, count);
+    free(order);
+}
+
+/* Problems that are tuned together end in any order. */
+static void order_results(struct shmt_sheet *sheet)
+{
+    const size_t count = sheet->place_count;
+    struct shmt_sheet_place *const places = sheet->places;
+    json_t *results;
+
+    if (count > 0)
+        qsort(places, count, sizeof *places, compare_places);
+    if (!sheet->json) {
+        order_rows(sheet);
+        return;
+    }
+    /* There may have been no memory for a place. */
+    if (count != json_array_size(sheet->results))
+        return;
+    results = json_array();
+    for (size_t k = 0; k < count; k++)
+        json_array_append(results,
+                          json_array_get(sheet->results, places[k].row));
+    json_decref(sheet->results);
+    sheet->results = results;
+}
+
 /* For the summary, which is short of what there is no memory for. */
 static void count_result(struct shmt_sheet *sheet,
                          const struct shmt_kernel *kernel,
@@ -573,6 +642,7 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_output_paths *place,
                     const struct shmt_figures *figures)
 {
+    add_place(sheet, target->kernel, outcome->header.problem);
     count_result(sheet, target->kernel, outcome, place);
     sheet->spent += outcome->spent;
     sheet->spent_known += outcome->spent ? outcome->tried : 0;
@@ -600,6 +670,7 @@ enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
 {
     struct shmt_text text = {0};
 
+    order_results(sheet);
     if (sheet->json)
         return shmt_json_print("tune",
                                shmt_json_object("results", sheet->results,
@@ -618,4 +689,5 @@ void shmt_sheet_free(struct shmt_sheet *sheet)
     shmt_text_free(&sheet->fronts);
     free(sheet->gains);
     free(sheet->kernels);
+    free(sheet->places);
 }

@@ -69,6 +69,13 @@ shmt_display_interrupt(const struct shmt_target *target,
 
 struct json_t;
 
+/* By what a result is put in order. */
+struct shmt_sheet_place {
+    const char *kernel;
+    size_t dimensions, row;
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+};
+
 /* The results of one use of the command. */
 struct shmt_sheet {
     const struct shmt_command_call *call;
@@ -84,7 +91,8 @@ struct shmt_sheet {
     size_t gain_count, room;
     double *gains;          /* of those whose default was timed */
     const struct shmt_kernel **kernels;   /* of each result */
-    size_t kernel_room;
+    struct shmt_sheet_place *places;      /* of each result */
+    size_t kernel_room, place_count, place_room;
     const char *last;       /* the tuning that was written last */
 };
 
@@ -102,7 +110,7 @@ void shmt_sheet_fail(struct shmt_sheet *sheet,
                      const struct shmt_kernel *kernel,
                      const int64_t *problem,
                      const struct shmt_error *why);
-/* Prints the sheet. */
+/* Prints the sheet: results by kernel and size, as they ended in any order. */
 enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
                                    struct shmt_error *err);
 /* Frees what the sheet has counted. */

@@ -40,6 +40,20 @@ check "six sizes together: the winner of each is that of it alone" all \
 check "each binary is compiled once" all '[ "$(compiled)" -gt 4 ]' \
     '[ "$(compiled)" -eq "$(binaries)" ]'
 
+
+# -- their order --------------------------------------------------------------
+cp "$root/kernels/toy.yaml" other.yaml
+sed -i 's/^name: toy/name: a_toy/' other.yaml
+backwards="--size n=16000 --size n=12000 --size n=8192 --size n=4096"
+run tune toy ./other.yaml $backwards --budget 1s --output order
+check "the table is by kernel and size, not by which ended first" all 'exits 0' \
+    '[ "$(sed -n "s/^\(a_\)*toy  *n=\([0-9]*\) .*/\1\2/p" out | tr "\n" " ")" = \
+        "a_4096 a_8192 a_12000 a_16000 4096 8192 12000 16000 " ]'
+run tune toy ./other.yaml $backwards --budget 1s --output order --json
+check "and so is the document" all 'exits 0' is_json \
+    '[ "$(sed -n "s/^ *.n.: \([0-9]*\),*$/\1/p" out | tr "\n" " ")" = \
+        "4096 8192 12000 16000 4096 8192 12000 16000 " ]'
+
 # -- compiling ----------------------------------------------------------------
 FAKE_WORKER_COMPILE_MS=50
 FAKE_WORKER_ALONE=$folder/alone.lock
