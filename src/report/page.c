@@ -20,6 +20,18 @@
 
 /* -- cells ----------------------------------------------------------------- */
 
+void shmt_report_add_number(struct shmt_text *out, double number,
+                            int decimals)
+{
+    if (decimals == 0 && number < 10 && number != floor(number))
+        shmt_text_addf(out, "%.2g", number);
+    else if ((decimals == 0 || number >= 1e5) && number < 1e15)
+        shmt_plot_add_count(out, (uint64_t)(number + 0.5));
+    else
+        shmt_text_addf(out, number < 1e15 ? "%.*f" : "%.*e", decimals,
+                       number);
+}
+
 void shmt_report_add_cell(struct shmt_text *out, double number, int decimals,
                           const char *unit)
 {
@@ -28,13 +40,7 @@ void shmt_report_add_cell(struct shmt_text *out, double number, int decimals,
         return;
     }
     shmt_text_addf(out, "<td class=\"x\" data-v=\"%.9g\">", number);
-    if (decimals == 0 && number < 10 && number != floor(number))
-        shmt_text_addf(out, "%.2g", number);
-    else if (decimals == 0 && number < 1e15)
-        shmt_plot_add_count(out, (uint64_t)(number + 0.5));
-    else
-        shmt_text_addf(out, number < 1e15 ? "%.*f" : "%.*e", decimals,
-                       number);
+    shmt_report_add_number(out, number, decimals);
     shmt_text_addf(out, "%s</td>", unit != NULL ? unit : "");
 }
 

@@ -44,7 +44,11 @@ enum shmtune_status shmt_report_add_front(const struct shmt_report_run *run,
 
 /* -- page.c ---------------------------------------------------------------- */
 
-/* A cell of a table with a number: with `decimals`, or "-" below 0. */
+/* A number with `decimals`; two digits of one below 10 that has none, and
+ * none, but commas, of one from 100,000 on. */
+void shmt_report_add_number(struct shmt_text *out, double number,
+                            int decimals);
+/* A cell of a table with such a number, or "-" below 0. */
 void shmt_report_add_cell(struct shmt_text *out, double number, int decimals,
                           const char *unit);
 /* A cell with a text. */

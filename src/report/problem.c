@@ -529,8 +529,9 @@ static void add_summary(const struct shmt_report_run *runs, size_t count,
 
         if (runs[k].time_us < 0)
             continue;
-        shmt_text_addf(out, "<span class=\"s\">%.2f \xc2\xb5s",
-                       runs[k].time_us);
+        shmt_text_add(out, "<span class=\"s\">");
+        shmt_report_add_number(out, runs[k].time_us, 2);
+        shmt_text_add(out, " \xc2\xb5s");
         if (gain > 0)
             shmt_text_addf(out, ", %.2f\xc3\x97", gain);
         shmt_text_add(out, "</span>");

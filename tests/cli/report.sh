@@ -216,6 +216,8 @@ check "of a pair, the parameter with more values has the rows" all "exits 0" \
     "page_lacks '<figcaption>BLOCK and PAD'"
 sed 's/time_us: 9.0/time_us: 2500000/' "$folder/one.journal" >slow.journal
 run report -o "$page" slow.journal
+check "a time of seconds can be read" all \
+    "page_has 'data-v=\"2500000\">2,500,000<'" "page_has '<span class=\"s\">2,500,000 '"
 check "a rate below 10 is not 0" page_has '<td class="x" data-v="0.0033[0-9]*">0.0034</td>'
 
 # What gets into a file, through the strict readers.
