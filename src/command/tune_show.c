@@ -101,6 +101,7 @@ void shmt_display_progress(struct shmt_display *display, size_t lane,
         display->lanes > 1 && lane < SHMT_DISPLAY_LANES &&
         (!display->terminal || terminal_rows() > 1);
     const double time = shmt_clock_s();
+    struct shmt_tune_progress shown = *now;
     struct shmt_text line = {0};
     size_t room = display->terminal
                       ? shmt_command_terminal_width(STDERR_FILENO) - 1 : 0;
@@ -121,7 +122,8 @@ void shmt_display_progress(struct shmt_display *display, size_t lane,
     if (room == 0 || room > 40)
         shmt_text_add(&line, mark);
     room -= room > line.length ? line.length : 0;
-    shmt_progress_line(now, room, &line);
+    shown.several = several && display->terminal;
+    shmt_progress_line(&shown, room, &line);
     if (several && display->terminal && !line.failed) {
         free(display->lines[lane]);
         display->lines[lane] = line.data;

@@ -103,13 +103,15 @@ void shmt_progress_line(const struct shmt_tune_progress *now, size_t width,
                         struct shmt_text *text)
 {
     /* The parts in the order in which they are shown, and the order in which
-     * they are dropped when the line is too long. */
+     * they are dropped when the line is too long: of one of several lines the
+     * size is what tells it from the others. */
     static void (*const parts[])(const struct shmt_tune_progress *,
                                  struct shmt_text *) = {
         add_kernel, add_size, add_done, add_best, add_gain, add_failures,
         add_left
     };
-    static const size_t expendable[] = {1, 5, 6, 4, 3};
+    static const size_t orders[2][5] = {{1, 5, 6, 4, 3}, {5, 4, 6, 1, 3}};
+    const size_t *const expendable = orders[now->several];
     bool shown[] = {true, true, true, true, true, true, true};
     struct shmt_text line = {0};
 
@@ -119,7 +121,7 @@ void shmt_progress_line(const struct shmt_tune_progress *now, size_t width,
             if (shown[k])
                 parts[k](now, &line);
         if (width == 0 || line.length <= width ||
-            gone == sizeof expendable / sizeof *expendable)
+            gone == sizeof orders[0] / sizeof *orders[0])
             break;
         shown[expendable[gone]] = false;
     }

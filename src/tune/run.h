@@ -30,6 +30,7 @@ struct shmt_tune_progress {
     double best_us, default_us;  /* < 0: none yet */
     const uint64_t *verdicts;    /* [SHMT_VERDICT_COUNT] */
     bool recorded;               /* seconds are not real ones */
+    bool several;                /* shown among lines of other runs */
 };
 
 struct shmt_tune_observer {

@@ -83,11 +83,31 @@ static void fits_any_width(void)
     CHECK_TEXT(line_of(&now, 32), "transpose  312/624");
 }
 
+/* Its size tells a line from those beside it. */
+static void one_of_several_keeps_its_size(void)
+{
+    struct shmt_tune_progress now = halfway();
+
+    now.several = true;
+    for (size_t width = 1; width < 130; width++)
+        CHECK(strlen(line_of(&now, width)) <= width);
+    CHECK_TEXT(line_of(&now, 84),
+               "transpose rows=1024 cols=1024  312/624  best 52.12 us (1.31x "
+               "default)  0:30 left");
+    CHECK_TEXT(line_of(&now, 79),
+               "transpose rows=1024 cols=1024  312/624  best 52.12 us  "
+               "0:30 left");
+    CHECK_TEXT(line_of(&now, 60),
+               "transpose rows=1024 cols=1024  312/624  best 52.12 us");
+    CHECK_TEXT(line_of(&now, 40), "transpose  312/624  best 52.12 us");
+}
+
 int main(void)
 {
     CHECK_RUN(says_it_all);
     CHECK_RUN(what_is_not_known);
     CHECK_RUN(the_end);
     CHECK_RUN(fits_any_width);
+    CHECK_RUN(one_of_several_keeps_its_size);
     return CHECK_END();
 }
