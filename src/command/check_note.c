@@ -208,11 +208,12 @@ static void note_tolerances(struct shmt_check *check,
             shmt_check_report(check, SHMT_CHECK_NOTE,
                               "%s:%d:%d: %s is %s without a tolerance: every "
                               "element has to be the expected one, bit for "
-                              "bit; write \"tolerance: {relative: 1.0e-6}\", "
+                              "bit; write \"tolerance: {relative: %s}\", "
                               "or {absolute: 0} if that is meant",
                               place.file, place.line, place.column,
                               argument->name,
-                              shmt_element_word(argument->element));
+                              shmt_element_word(argument->element),
+                              shmt_element_tolerance(argument->element));
     }
 }
 

@@ -241,8 +241,8 @@ static void add_buffer(const struct shmt_signature_parameter *parameter,
          parameter->kind == SHMT_SIGNATURE_VECTOR) &&
         shmt_element_is_real(parameter->element)) {
         shmt_text_add(text, ", tolerance: ");
-        mark(text, "how far an element may be off, as {relative: 1.0e-6}; a "
-             "workspace has none");
+        mark(text, "how far an element may be off, as {relative: %s}; a "
+             "workspace has none", shmt_element_tolerance(parameter->element));
     }
 }
 

@@ -38,6 +38,17 @@ bool shmt_element_is_real(enum shmt_element element)
     return types[element].is_real;
 }
 
+const char *shmt_element_tolerance(enum shmt_element element)
+{
+    switch (element) {
+    case SHMT_ELEMENT_F16: return "1.0e-3";
+    case SHMT_ELEMENT_BF16: return "1.6e-2";
+    case SHMT_ELEMENT_F8E4M3: return "0.125";
+    case SHMT_ELEMENT_F8E5M2: return "0.25";
+    default: return "1.0e-6";
+    }
+}
+
 bool shmt_element_holds(enum shmt_element element, int64_t number)
 {
     return number >= types[element].low.whole &&

@@ -89,6 +89,9 @@ const struct shmt_element_type *shmt_element_type(enum shmt_element element);
 size_t shmt_element_bytes(enum shmt_element element);
 const char *shmt_element_word(enum shmt_element element);
 bool shmt_element_is_real(enum shmt_element element);
+/* A relative tolerance above the distance of two neighbours of a real type, as
+ * a spec has it. */
+const char *shmt_element_tolerance(enum shmt_element element);
 
 /* Whether whole numbers of this type have it among them. */
 bool shmt_element_holds(enum shmt_element element, int64_t number);

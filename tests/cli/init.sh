@@ -176,6 +176,14 @@ check "a macro behind #if !defined is a parameter" all "exits 0" \
 check "and vectors are so many elements" all \
     "out_has 'in: .*: how many elements, as 4 \* n; the source says const uchar4 \*'" \
     "out_has 'out: .*: how many elements, as 2 \* n; the source says float2 \*'"
+cat >"$own/halves.cu" <<'END'
+__global__ void halves(__half *a, __nv_bfloat16 *b, float *c) { c[0] = 1; }
+END
+run init "$own/halves.cu" -o -
+check "a tolerance is above the type's precision" all "exits 0" \
+    "out_has ' a: .* as {relative: 1.0e-3}'" \
+    "out_has ' b: .* as {relative: 1.6e-2}'" \
+    "out_has ' c: .* as {relative: 1.0e-6}'"
 cat >"$own/values.cu" <<'END'
 struct Scale { const float *by; int n; };
 extern "C" __global__ void values(float *y, const float2 s, uchar3 c, Scale p)

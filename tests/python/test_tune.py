@@ -216,6 +216,19 @@ class Tune(Case):
                           default={"TILE": 32, "COST": 20})
         self.assertEqual(tuned.default_us, 20)
 
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
+    def test_halves(self):
+        "half precision is compared as exactly as it is"
+        import numpy
+        written = arguments()
+        written["half"] = shmtune.Out(numpy.zeros(N, numpy.float16))
+        with self.assertRaises(shmtune.Error):      # the kernel has no such
+            self.tune("halves", budget=1, arguments=written)
+        with open("halves/kernels/scale.yaml", encoding="utf-8") as file:
+            spec = file.read()
+        self.assertIn("half: {type: f16, role: output, count: 1000, "
+                      "tolerance: {absolute: 1.0e-06, relative: 0.001}}", spec)
+
     def test_nothing_written(self):
         "arrays without a role are read, and one has to be written"
         given = {n: a.array if hasattr(a, "array") else a

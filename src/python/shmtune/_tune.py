@@ -20,6 +20,8 @@ from ._spec import (REAL, choose_default, host_array, make_folder, range_of,
                     write_npy, write_text, yaml_of)
 
 TOLERANCE = {"absolute": 1e-6, "relative": 1e-5}
+# Of types whose neighbours are further apart.
+COARSE = {"f16": 1e-3, "bf16": 1.6e-2, "f8e4m3": 0.125, "f8e5m2": 0.25}
 
 
 class _Given:
@@ -465,7 +467,8 @@ class _Writer:
         if a.role in ("output", "inout"):
             allowed = a.tolerance if a.tolerance is not None else tolerance
             if allowed is None:
-                allowed = dict(TOLERANCE) if word in REAL else {}
+                allowed = ({**TOLERANCE, "relative": COARSE.get(
+                    word, TOLERANCE["relative"])} if word in REAL else {})
             told["tolerance"] = _tolerance(name, allowed)
         if answer is not None:
             right, kind = host_array(like(answer, a.array, name),

@@ -5,6 +5,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/kernel.h"
@@ -309,6 +310,19 @@ static void ramps_end_where_reals_have_gaps(void)
     }
 }
 
+/* A result that was rounded the other way is within what is proposed. */
+static void tolerances_are_above_a_step(void)
+{
+    for (int k = 0; k < FEW; k++) {
+        const double tolerance =
+            strtod(shmt_element_tolerance(few[k].element), NULL);
+
+        CHECK(tolerance >= ldexp(1, -few[k].fraction_bits));
+        CHECK(tolerance <= ldexp(4, -few[k].fraction_bits));
+    }
+    CHECK_TEXT(shmt_element_tolerance(SHMT_ELEMENT_F32), "1.0e-6");
+}
+
 int main(void)
 {
     CHECK_RUN(few_bits_mean_what_the_format_says);
@@ -319,6 +333,7 @@ int main(void)
     CHECK_RUN(reals_are_rounded);
     CHECK_RUN(rows_have_the_devices_sizes);
     CHECK_RUN(bounds_come_back);
+    CHECK_RUN(tolerances_are_above_a_step);
     CHECK_RUN(ramps_end_where_reals_have_gaps);
     return CHECK_END();
 }
