@@ -47,6 +47,7 @@ static const char help[] =
     "  --to FORM          t4, kernel-tuner, t1 or header\n"
     "  --template FILE    the form of the rows, instead of --to\n"
     "  -o, --output FILE  where to (default: standard output); .gz compresses\n"
+    "                     t4, kernel-tuner and t1\n"
     "  --spec SPEC.yaml   of the kernel, when it is not found by its name\n"
     "  --size DIM=N,...   of a kernel, the problem (default: the usual one)\n"
     "  --json             what was written to FILE, as JSON (t4, kernel-tuner\n"

@@ -292,7 +292,8 @@ static enum shmtune_status print_table(const struct funnel *funnel,
     struct shmt_table table = {.titles = ">left|>kept|after"};
     struct shmt_text text = {0};
 
-    shmt_text_addf(&text, "%s ", kernel->name);
+    shmt_text_addf(&text, "%s%s", kernel->name,
+                   kernel->dimension_count > 0 ? " " : "");
     shmt_kernel_describe_problem(kernel, funnel->problem, &text);
     shmt_text_add(&text, "\n\n");
     add_stage(&table, "all combinations of the values", &funnel->stages[0],

@@ -36,7 +36,8 @@ constraints:
 - alpha < 1 or mode == 'a-b'
 END
 run space "$folder/only.yaml"
-check "a search space without a source" all "exits 0" "out_has '^4 valid'"
+check "a search space without a source" all "exits 0" "out_has '^4 valid'" \
+    "out_lacks ' $'"
 
 cat >"$folder/wide.yaml" <<'END'
 format: kernel/2
