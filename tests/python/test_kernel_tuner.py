@@ -231,6 +231,8 @@ class TuneKernel(Case):
                  {"kernel_source": lambda p: ""}),
                 ("list of 2 files", {"kernel_source": ["a.cu", "b.cu"]}),
                 ("shmtune gives numbers", {"tune_params": {"a": ["x"]}}),
+                ("numbers to a source; write 0 and 1",
+                 {"tune_params": {"a": [False, True]}}),
                 ("tune_params is a list", {"tune_params": [64]}),
                 ("arguments is a int", {"arguments": 5}),
                 ("answer is a int", {"answer": 5}),

@@ -403,7 +403,8 @@ def _value(value, name):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Error("tune_params: %s has the value %r; shmtune gives numbers "
-                    "to a source" % (name, value))
+                    "to a source%s" % (name, value, "; write 0 and 1"
+                                       if isinstance(value, bool) else ""))
     return value
 
 
