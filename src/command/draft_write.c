@@ -510,12 +510,14 @@ static void add_block(const struct shmt_draft *draft, struct shmt_text *text)
  * that is extern "C" does not tell in which namespace it is. */
 static const char *entry_of(const struct shmt_draft *draft)
 {
-    const char *entry = draft->expression != NULL ? draft->expression
-                        : draft->nvcc ? shmt_signature_expression(
-                                            draft->arena, draft->symbol)
-                                      : draft->name;
+    const char *entry = draft->expression != NULL
+                            ? draft->expression
+                            : shmt_signature_expression(draft->arena,
+                                                        draft->symbol);
     const struct shmt_source_kernel *found = NULL;
 
+    if (entry == NULL && !draft->nvcc)
+        entry = draft->name;
     if (draft->code != NULL && entry != NULL &&
         entry[shmt_text_name_length(entry)] == '\0')
         found = shmt_source_find(&draft->text, entry, strlen(entry));

@@ -140,6 +140,18 @@ sed -i 's/= a \*/= SCALE(a) */' beside/program.cu
 cover
 check "a texture is to be written" all "exits 0" "has 'a: \"TODO: a texture'" \
     "! checks >all" "grep -q 'to be written: a texture' checked"
+source float
+sed -i 's/^cover(/other(/' beside/program.cu
+cat >>beside/program.cu <<'END'
+namespace ns {
+template <class T, int N>
+__global__ void cover(T *z, const T *x, float a, int n) { z[n] = N * a * x[n]; }
+template __global__ void cover<float, 2>(float *, const float *, float, int);
+}
+END
+cover APPLICATION_SYMBOL=_ZN2ns5coverIfLi2EEEvPT_PKS1_fi
+check "what a template is made with is that of the symbol" all "exits 0" \
+    checks "has 'entry: \"ns::cover<float, 2>\"'"
 number=char
 source float
 cover

@@ -22,7 +22,8 @@
  * nothing is compiled, so that load_file finds what another run has left.
  * $APPLICATION_SOURCE is a file to be compiled, without headers as texts, in
  * the place of application_source.h.  With $APPLICATION_POOL=N the kernels of
- * =N have both buffers in one allocation, the second N bytes behind the first.
+ * =N have both buffers in one allocation, the second N bytes behind the first;
+ * with $APPLICATION_SYMBOL that is what the kernel of =N is called.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -503,6 +504,7 @@ static void launch_other(const char *name, int n)
     const size_t bytes = (size_t)n * sizeof(float);
     const int outputs = strcmp(name, "total") == 0 ? 4 : n;
     const char *pool = getenv("APPLICATION_POOL");
+    const char *symbol = getenv("APPLICATION_SYMBOL");
     float a = 2.5f, *values = malloc(bytes);
     CUdeviceptr x, z;
     CUfunction function;
@@ -510,7 +512,8 @@ static void launch_other(const char *name, int n)
 
     for (int i = 0; i < n; i++)
         values[i] = (float)(i % 7);
-    must((int)api.cuModuleGetFunction(&function, state.module, name),
+    must((int)api.cuModuleGetFunction(&function, state.module,
+                                      symbol != NULL ? symbol : name),
          "cuModuleGetFunction");
     must((int)api.cuMemAlloc(&x, bytes + (pool == NULL ? 0 : (size_t)1 << 16)),
          "memory");
