@@ -354,10 +354,8 @@ static void add_number(const struct shmt_draft_argument *one,
     int64_t whole = 0;
 
     memcpy(&whole, one->bytes, one->size);
-    if (shmt_element_is_real(element) && isfinite(real))
+    if (shmt_element_is_real(element))
         shmt_yaml_add_real(text, real, element == SHMT_ELEMENT_F64 ? 17 : 9);
-    else if (shmt_element_is_real(element))
-        mark(text, "a number; the launch was given none that is finite");
     else if (shmt_draft_is_integer(one))
         shmt_text_addf(text, "%lld", (long long)shmt_draft_integer(one));
     else if (one->size < 8)
@@ -397,6 +395,19 @@ static void add_scalar(const struct shmt_draft *draft,
     shmt_text_add(text, "}");
 }
 
+/* Whether a spec can say it as a number: it has no infinity. */
+static bool is_scalar(const struct shmt_draft_argument *one)
+{
+    const struct shmt_signature_parameter *declared = one->declared;
+
+    return declared != NULL && !declared->pointer &&
+           (declared->kind == SHMT_SIGNATURE_ELEMENT ||
+            declared->kind == SHMT_SIGNATURE_BITS) &&
+           shmt_element_bytes(declared->element) == one->size &&
+           (!shmt_element_is_real(declared->element) ||
+            isfinite(shmt_element_real(declared->element, one->bytes)));
+}
+
 /* What is no buffer itself. */
 static void add_argument(const struct shmt_draft *draft,
                          const struct shmt_draft_argument *one,
@@ -414,10 +425,7 @@ static void add_argument(const struct shmt_draft *draft,
         shmt_text_add(text, "\n");
         return;
     }
-    if (pointer == NULL && !address &&
-        (declared == NULL || (declared->kind != SHMT_SIGNATURE_ELEMENT &&
-                              declared->kind != SHMT_SIGNATURE_BITS) ||
-         shmt_element_bytes(declared->element) != one->size)) {
+    if (pointer == NULL && !address && !is_scalar(one)) {
         add_struct(draft, one, text);
         return;
     }

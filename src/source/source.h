@@ -43,7 +43,8 @@ struct shmt_signature {
 
 /* Whether an argument of the spec may be passed as the parameter: a scalar is
  * no address, an array is one, and of elements of the same type (a workspace:
- * of the same size).  What is not known fits. */
+ * of the same size), and a struct of its bytes a number.  What is not known
+ * fits. */
 bool shmt_signature_takes(const struct shmt_signature_parameter *parameter,
                           const struct shmt_argument *argument);
 

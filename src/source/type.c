@@ -240,7 +240,8 @@ bool shmt_signature_takes(const struct shmt_signature_parameter *parameter,
         argument->role == SHMT_ROLE_STRUCT)
         return !parameter->pointer &&
                (parameter->kind == SHMT_SIGNATURE_OTHER ||
-                parameter->kind == SHMT_SIGNATURE_VECTOR);
+                parameter->kind == SHMT_SIGNATURE_VECTOR ||
+                argument->bytes == shmt_element_bytes(parameter->element));
     if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER)
         return true;
     if (scalar == parameter->pointer)

@@ -152,6 +152,18 @@ END
 cover APPLICATION_SYMBOL=_ZN2ns5coverIfLi2EEEvPT_PKS1_fi
 check "what a template is made with is that of the symbol" all "exits 0" \
     checks "has 'entry: \"ns::cover<float, 2>\"'"
+source float '#define COVER(name) extern "C" __global__ void \' \
+    '    name(float *z, const float *x, SCALAR a, int n) { z[n] = a * x[n]; }' \
+    'COVER(cover)'
+sed -i 's/^cover(/other(/' beside/program.cu
+cover
+check "numbers whose types are not seen are their bytes" all "exits 0" checks \
+    "has 'parameters; types and names are to be mended'" \
+    "grep -q 'at_0: {type: u32, value: .1000.}' taken/cover-1/kernel.yaml"
+source float
+cover APPLICATION_FACTOR=-inf
+check "so is one that is infinite" all "exits 0" checks \
+    "grep -q 'at_0: {type: u32, value: .4286578688.}' taken/cover-1/kernel.yaml"
 number=char
 source float
 cover

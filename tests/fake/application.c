@@ -23,7 +23,8 @@
  * $APPLICATION_SOURCE is a file to be compiled, without headers as texts, in
  * the place of application_source.h.  With $APPLICATION_POOL=N the kernels of
  * =N have both buffers in one allocation, the second N bytes behind the first;
- * with $APPLICATION_SYMBOL that is what the kernel of =N is called.
+ * with $APPLICATION_SYMBOL that is what the kernel of =N is called, and with
+ * $APPLICATION_FACTOR what it multiplies by.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -505,7 +506,9 @@ static void launch_other(const char *name, int n)
     const int outputs = strcmp(name, "total") == 0 ? 4 : n;
     const char *pool = getenv("APPLICATION_POOL");
     const char *symbol = getenv("APPLICATION_SYMBOL");
-    float a = 2.5f, *values = malloc(bytes);
+    const char *factor = getenv("APPLICATION_FACTOR");
+    float a = factor == NULL ? 2.5f : strtof(factor, NULL);
+    float *values = malloc(bytes);
     CUdeviceptr x, z;
     CUfunction function;
     void *cover[] = {&z, &x, &a, &n}, *total[] = {&z, &x, &n};
