@@ -9,6 +9,7 @@
 #include "capture/library.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,43 +59,79 @@ static void add_hex(struct shmt_text *text, const unsigned char *bytes,
 
 /* -- files ---------------------------------------------------------------- */
 
+/* The folder has no name yet, so the file may be half there meanwhile. */
 static bool write_bytes(const struct folder *folder, const char *name,
                         const void *data, size_t size)
 {
     char path[3072];
-    struct shmt_error err;
+    bool whole;
+    int fd;
 
     snprintf(path, sizeof path, "%s/%s", folder->part, name);
-    if (shmt_path_write(path, data, size, &err) == SHMTUNE_OK)
-        return true;
-    shmt_capture_note("%s", err.text);
-    return false;
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    whole = fd >= 0 && shmt_path_put(fd, data, size);
+    if (fd >= 0 && close(fd) != 0)
+        whole = false;
+    if (!whole)
+        shmt_capture_note("%s: cannot be written: %s", path, strerror(errno));
+    return whole;
 }
 
-/* What could not be written is not there. */
+/* As gzwrite does, which lets a file that is too large end the program. */
+static bool put_compressed(int fd, const unsigned char *data, size_t size)
+{
+    enum { PIECE = 1 << 20, ROOM = 1 << 18, GZIP = 15 + 16, MEMORY = 8 };
+    unsigned char *const room = malloc(ROOM);
+    z_stream stream = {.next_in = (unsigned char *)(uintptr_t)data};
+    int result = Z_OK;
+    bool whole = true;
+
+    if (room == NULL ||
+        deflateInit2(&stream, 1, Z_DEFLATED, GZIP, MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(room);
+        errno = ENOMEM;
+        return false;
+    }
+    while (whole && result == Z_OK) {
+        if (stream.avail_in == 0) {
+            stream.avail_in = size < PIECE ? (unsigned)size : PIECE;
+            size -= stream.avail_in;
+        }
+        stream.next_out = room;
+        stream.avail_out = ROOM;
+        result = deflate(&stream, size == 0 ? Z_FINISH : Z_NO_FLUSH);
+        whole = shmt_path_put(fd, room, ROOM - stream.avail_out);
+    }
+    deflateEnd(&stream);
+    free(room);
+    return whole && result == Z_STREAM_END;
+}
+
+/* What could not be written is not there: see errno. */
 static bool write_compressed(const char *path, const unsigned char *data,
                              size_t size)
 {
     char part[1024];
-    gzFile file;
     bool whole;
+    int fd, code;
 
     snprintf(part, sizeof part, "%s.%ld" SHMT_CAPTURE_PART, path,
              (long)getpid());
-    file = gzopen(part, "wb1");
-    if (file == NULL)
+    fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
         return false;
-    whole = true;
-    for (size_t at = 0; whole && at < size;) {
-        const size_t piece = size - at < 1 << 20 ? size - at : 1 << 20;
-
-        whole = gzwrite(file, data + at, (unsigned)piece) == (int)piece;
-        at += piece;
+    whole = put_compressed(fd, data, size);
+    code = errno;
+    if (close(fd) != 0 && whole) {
+        whole = false;
+        code = errno;
     }
-    whole = gzclose(file) == Z_OK && whole;
     if (whole && rename(part, path) == 0)
         return true;
+    code = whole ? errno : code;
     unlink(part);
+    errno = code;
     return false;
 }
 

@@ -5,7 +5,6 @@
  */
 #include "capture/library.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <pthread.h>
@@ -54,8 +53,7 @@ static void add_line(const char *line, size_t length)
     if (fd < 0)
         return;
     /* On a full disk there is nothing to say it to. */
-    while (write(fd, line, length) < 0 && errno == EINTR)
-        continue;
+    (void)shmt_path_put(fd, line, length);
     close(fd);
 }
 

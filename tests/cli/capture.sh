@@ -391,6 +391,14 @@ wait
 check "captures into one folder at a time keep all" all \
     "[ \$(ls -d beside/blend-* | wc -l) -eq 12 ]" "[ ! -e beside/.capture-* ]" \
     "[ \$(sort -u beside/*/kernel.yaml | grep -c '^name: ') -eq 12 ]"
+rm -rf opened
+# What is not ignored ends a program.
+# shellcheck disable=SC2016
+run capture --no-rerun -o opened -- sh -c 'ulimit -f 2; exec "$@"' sh \
+    "$fake/application" opened load launch sum exit_three
+check "nor does a file that is too large end it" all "exits 3" \
+    "out_has '^sum [0-9]'" "err_has 'cannot be written: File too large'" \
+    "err_has 'nothing is captured any more'"
 if can_mount; then
     mkdir -p "$folder/small"
     run_after "mount -t tmpfs -o size=24k tmpfs '$folder/small'" \
