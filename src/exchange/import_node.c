@@ -409,6 +409,8 @@ static const char *const not_finite[] = {"NaN", "Infinity", "-Infinity"};
 /* The length of one of these words; 0: there is none. */
 static size_t find_not_finite(const char *at, const char *end)
 {
+    if (at == end || (*at != 'N' && *at != 'I' && *at != '-'))
+        return 0;
     for (size_t k = 0; k < sizeof not_finite / sizeof *not_finite; k++) {
         const size_t length = strlen(not_finite[k]);
 
