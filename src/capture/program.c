@@ -7,6 +7,7 @@
  */
 #include "capture/library.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,18 @@ static void remember(nvrtcProgram handle, const char *source, const char *name,
         return;
     }
     programs[program_count++] = program;
+}
+
+/* Where the process is when it compiles. */
+static void keep_folder(struct shmt_capture_program *program)
+{
+    free(program->folder);
+    program->folder = getcwd(NULL, 0);
+    if (program->folder == NULL)
+        shmt_capture_note("the folder in which %s was compiled is not kept: "
+                          "%s", program->name[0] == '\0' ? "a program"
+                                                         : program->name,
+                          strerror(errno));
 }
 
 /* One whose binary nobody has asked for is forgotten. */
@@ -309,8 +322,7 @@ PUBLIC nvrtcResult nvrtcCompileProgram(nvrtcProgram handle, int count,
         free_texts(program->options, program->option_count);
         program->option_count = count < 0 ? 0 : (size_t)count;
         program->options = copy_texts(options, program->option_count);
-        free(program->folder);
-        program->folder = getcwd(NULL, 0);
+        keep_folder(program);
         if (program->options == NULL) {
             program->option_count = 0;
             program->handle = NULL;    /* half of it is none */

@@ -224,7 +224,8 @@ def content(path, data):
                  for line in text.splitlines() if '- {try:' not in line]
         head = [line for line in lines if not line.startswith('- {')]
         return '\n'.join(head + sorted(set(lines) - set(head)))
-    if path.endswith('/launch.yaml'):      # addresses
+    if path.endswith('/launch.yaml'):      # addresses, and where it ran
+        text = re.sub(r'^folder: ".*"$', 'folder: SLOT', text, flags=re.M)
         return re.sub(r'(bytes: ")[0-9a-f]{12}0000', r'\1', text)
     if path.endswith(('.cubin', '.res')):
         return 'a binary'
