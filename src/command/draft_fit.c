@@ -480,6 +480,7 @@ struct extent {
     bool found;                /* an expression */
 };
 
+/* NULL, and no draft: there is no memory. */
 static const char *text_of(struct shmt_draft *draft, const struct form *form)
 {
     struct shmt_text text = {0};
@@ -489,6 +490,7 @@ static const char *text_of(struct shmt_draft *draft, const struct form *form)
     out = text.failed ? NULL
                       : shmt_arena_copy(draft->arena, shmt_text_string(&text),
                                         text.length);
+    draft->keys.failed |= out == NULL;
     shmt_text_free(&text);
     return out;
 }
@@ -604,9 +606,10 @@ static void add_finding(const struct extent *extent, bool sure,
         shmt_text_addf(text, "nothing fits all %zu launches that were "
                        "captured", all);
         if (search->best > 1) {
+            const char *best = text_of(search->draft, &search->form);
+
             shmt_text_add(text, ";\n  # ");
-            shmt_draft_add_expression(text_of(search->draft, &search->form),
-                                      text);
+            shmt_draft_add_expression(best == NULL ? "" : best, text);
             shmt_text_addf(text, " fits %zu of them", search->best);
         }
         shmt_text_add(text, ".\n");
