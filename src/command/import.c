@@ -262,7 +262,9 @@ static enum shmtune_status report(const struct job *job,
     if (done->journal != NULL) {
         shmt_text_add(&text, "  ");
         shmt_text_add_visible(&text, done->journal);
-        shmt_text_add(&text, "\n");
+        shmt_text_add(&text, import->device[0] == '\0'
+                                 ? " (the file names no GPU: --device NAME "
+                                   "does)\n" : "\n");
     }
     return shmt_command_print_lines(&text, job->call, err);
 }

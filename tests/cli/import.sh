@@ -115,9 +115,12 @@ run export "$out/tunings/conv/a-gpu.journal.gz" --to t4 --json \
     -o "$folder/told.json"
 check "into a file, and told as JSON" all "exits 0" is_json \
     "out_has '\"records\": 3'" "file_is_json $folder/told.json"
+run import "$folder/t4.json.gz" -o "$out" --name nowhere
+check "where a file names no GPU, how to" all "exits 0" \
+    "out_has 'unknown.journal.gz (the file names no GPU: --device NAME does)\$'"
 run import "$folder/t4.json.gz" -o "$out" --name other --device 'My GPU 2'
-check "T4 results with a name and a device" \
-    all "exits 0" "[ -s $out/tunings/other/my-gpu-2.journal.gz ]"
+check "T4 results with a name and a device" all "exits 0" \
+    "out_lacks 'names no GPU'" "[ -s $out/tunings/other/my-gpu-2.journal.gz ]"
 run export "$out/tunings/other/my-gpu-2.journal.gz" --to t4 \
     -o "$folder/back.json.gz"
 gunzip -f "$folder/back.json.gz" 2>/dev/null
