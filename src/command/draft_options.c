@@ -122,24 +122,6 @@ static void include_before(struct reading *reading, const char *name)
                    path != NULL && shmt_path_is_file(path) ? path : name);
 }
 
-/* `#include "NAME"` at the begin of a line: the name; NULL: it is none. */
-static const char *included_by(struct shmt_arena *arena, const char *line)
-{
-    size_t length;
-
-    line += strspn(line, " \t");
-    if (*line++ != '#')
-        return NULL;
-    line += strspn(line, " \t");
-    if (strncmp(line, "include", 7) != 0)
-        return NULL;
-    line += 7;
-    line += strspn(line, " \t");
-    length = *line == '"' ? strcspn(line + 1, "\"\n") : 0;
-    return length == 0 || line[1 + length] != '"'
-               ? NULL : shmt_arena_copy(arena, line + 1, length);
-}
-
 /* NVRTC looks for headers in quotes beside the program, before all folders
  * but not before its texts.  What is not needed is no folder. */
 static void add_own_folder(struct reading *reading)
@@ -149,19 +131,20 @@ static void add_own_folder(struct reading *reading)
                            ? NULL : absolute_of(draft, draft->program);
     const char *folder =
         path == NULL ? NULL : shmt_path_folder(draft->arena, path);
-    const char *line = folder == NULL ? NULL : draft->code;
+    const char *at = draft->code, *name;
+    size_t length;
+    bool quoted;
 
-    while (line != NULL) {
-        const char *name = included_by(draft->arena, line);
-
+    while (folder != NULL && at != NULL &&
+           shmt_kernel_next_include(draft->code, &at, &name, &length,
+                                    &quoted)) {
+        name = quoted ? shmt_arena_copy(draft->arena, name, length) : NULL;
         path = name == NULL || is_given(draft, name)
                    ? NULL : shmt_path_join(draft->arena, folder, name);
         if (path != NULL && shmt_path_is_file(path)) {
             add_item(&reading->includes, folder);
             return;
         }
-        line = strchr(line, '\n');
-        line = line == NULL ? NULL : line + 1;
     }
 }
 

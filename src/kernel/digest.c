@@ -284,29 +284,35 @@ static bool begins_line(const char *text, const char *at)
            (at - text >= 2 && memcmp(at - 2, "*/", 2) == 0);
 }
 
+bool shmt_kernel_next_include(const char *text, const char **at,
+                              const char **name, size_t *length, bool *quoted)
+{
+    while ((*at = strchr(*at, '#')) != NULL) {
+        const char *const sign = (*at)++;
+
+        if (begins_line(text, sign) &&
+            parse_include(sign, name, length, quoted))
+            return true;
+    }
+    return false;
+}
+
 static enum shmtune_status scan(struct files *files, size_t index)
 {
     const char *const text = files->found[index].text;
+    const char *at = text, *name;
+    size_t length;
+    bool quoted;
 
-    for (const char *sign = strchr(text, '#'); sign != NULL;
-         sign = strchr(sign + 1, '#')) {
-        const char *name;
-        size_t length;
-        bool quoted;
+    while (shmt_kernel_next_include(text, &at, &name, &length, &quoted)) {
+        const char *copy = shmt_arena_copy(files->reader->tree, name, length);
+        enum shmtune_status status;
 
-        if (begins_line(text, sign) &&
-            parse_include(sign, &name, &length, &quoted)) {
-            const char *copy =
-                shmt_arena_copy(files->reader->tree, name, length);
-            enum shmtune_status status;
-
-            if (copy == NULL)
-                return shmt_error_memory(files->reader->err);
-            status = look_up(files, files->found[index].path, copy,
-                             quoted);
-            if (status != SHMTUNE_OK)
-                return status;
-        }
+        if (copy == NULL)
+            return shmt_error_memory(files->reader->err);
+        status = look_up(files, files->found[index].path, copy, quoted);
+        if (status != SHMTUNE_OK)
+            return status;
     }
     return SHMTUNE_OK;
 }

@@ -336,6 +336,13 @@ enum shmtune_status shmt_kernel_read_with(const char *path,
                                           struct shmt_error *err);
 void shmt_kernel_free(struct shmt_kernel *kernel);
 
+/* The next header that a text may include: the name in an include, or in a
+ * macro that one may name.  It is looked for from *at on, at first the text
+ * itself.  false: there is no more. */
+bool shmt_kernel_next_include(const char *text, const char **at,
+                              const char **name, size_t *length,
+                              bool *quoted);
+
 /* Checks that the local headers are still those of the digest, because the
  * compiler reads the files itself.  SHMTUNE_STORAGE names the first one that
  * has changed. */
