@@ -49,7 +49,8 @@ static const char help[] =
     "             list, manifest; that each binary of it is there and\n"
     "             whole; that for each architecture every winner has one; a\n"
     "             note of what else may be chosen and has none, of binaries\n"
-    "             of other sources, and of files that nothing selects\n"
+    "             of other sources, and of files that nothing selects;\n"
+    "             of one of captured launches, each of their specs\n"
     "  a pack     that each file has its digest; then as a folder\n"
     "What has to be compiled is left out, saying so, where there is no NVRTC.\n"
     "\n"
@@ -342,15 +343,38 @@ enum shmtune_status shmt_check_file(struct shmt_check *check,
     return shmt_check_report_failure(check, status, err);
 }
 
+/* Each launch in a folder of captured ones; `count` is how many. */
+static enum shmtune_status check_launches(struct shmt_check *check,
+                                          const char *folder, size_t *count,
+                                          struct shmt_error *err)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *const *launches;
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err)
+                      : shmt_command_list_launches(arena, folder, &launches,
+                                                   count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < *count; k++)
+        status = shmt_check_file(check, launches[k], err);
+    shmt_arena_free(arena);
+    return status;
+}
+
 /* What somebody names: a captured launch is a folder too. */
 static enum shmtune_status check_word(struct shmt_check *check,
                                       const char *word,
                                       struct shmt_error *err)
 {
+    enum shmtune_status status;
+    size_t launches = 0;
     char path[4096];
 
-    if (shmt_path_is_folder(shmt_command_spec_of(word, path)))
-        return shmt_check_folder(check, word, err);
+    if (shmt_path_is_folder(shmt_command_spec_of(word, path))) {
+        status = check_launches(check, word, &launches, err);
+        return status != SHMTUNE_OK || launches > 0
+                   ? status : shmt_check_folder(check, word, err);
+    }
     return shmt_check_is_pack(word) ? shmt_check_pack(check, word, err)
                                     : shmt_check_file(check, word, err);
 }

@@ -209,6 +209,17 @@ bool shmt_command_is_path(const char *word);
  * else the word itself. */
 const char *shmt_command_spec_of(const char *word, char path[4096]);
 
+/* The folders of captured launches in a folder, "taken/scale-1", ...; none
+ * where it is no folder, or one that cannot be read. */
+enum shmtune_status
+shmt_command_list_launches(struct shmt_arena *arena, const char *folder,
+                           const char *const **out, size_t *count,
+                           struct shmt_error *err);
+/* SHMTUNE_INVALID_ARGUMENT where a word is a folder of captured launches, and
+ * one of them was meant. */
+enum shmtune_status shmt_command_refuse_launches(const char *word,
+                                                 struct shmt_error *err);
+
 /* Reads the spec at a path, or of a built-in kernel.
  * SHMTUNE_INVALID_ARGUMENT: no such kernel; SHMTUNE_STORAGE: no such file. */
 enum shmtune_status shmt_command_kernel(const char *word,

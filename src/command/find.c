@@ -78,6 +78,54 @@ const char *shmt_command_spec_of(const char *word, char path[4096])
                ? path : word;
 }
 
+enum shmtune_status
+shmt_command_list_launches(struct shmt_arena *arena, const char *folder,
+                           const char *const **out, size_t *count,
+                           struct shmt_error *err)
+{
+    const char *const *names, **paths;
+    size_t found = 0, all;
+    char spec[4096];
+
+    *count = 0;
+    if (shmt_path_list(arena, folder, "", &names, &all, NULL) != SHMTUNE_OK)
+        return SHMTUNE_OK;
+    paths = shmt_arena_alloc(arena, all + 1, sizeof *paths);
+    if (paths == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < all; k++) {
+        const char *const path = shmt_path_join(arena, folder, names[k]);
+
+        if (path == NULL)
+            return shmt_error_memory(err);
+        if (shmt_command_spec_of(path, spec) != path)
+            paths[found++] = path;
+    }
+    *out = paths;
+    *count = found;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_command_refuse_launches(const char *word,
+                                                 struct shmt_error *err)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *const *launches;
+    size_t count = 0;
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err)
+                      : shmt_command_list_launches(arena, word, &launches,
+                                                   &count, err);
+
+    if (count > 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s: is a folder of %zu captured launch%s; "
+                                "name one, as %s", word, count,
+                                count == 1 ? "" : "es", launches[0]);
+    shmt_arena_free(arena);
+    return status;
+}
+
 /* How to name what `word`, no kernel's name, seems to mean: a source, or a
  * spec in the current folder.  "; ..." in `out`, "" when it means nothing. */
 static void hint_at(const char *word, char out[256])
@@ -144,6 +192,9 @@ static enum shmtune_status refuse_word(const struct shmt_catalogue *catalogue,
     char hint[256];
     enum shmtune_status status;
 
+    status = shmt_command_refuse_launches(word, err);
+    if (status != SHMTUNE_OK)
+        return status;
     hint_at(word, hint);
     if (hint[0] != '\0')
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -220,6 +271,9 @@ enum shmtune_status shmt_command_word(const char *word,
     char path[4096];
 
     if (shmt_command_is_path(word)) {
+        status = shmt_command_refuse_launches(word, err);
+        if (status != SHMTUNE_OK)
+            return status;
         status = shmt_kernel_read(shmt_command_spec_of(word, path), &kernel,
                                   err);
         if (status != SHMTUNE_OK)

@@ -329,8 +329,9 @@ static enum shmtune_status open_folder(struct job *job, const char *path,
     if (catalogue->unread != NULL)
         return shmt_error_set(err, SHMTUNE_STORAGE, "%s", catalogue->unread);
     if (catalogue->folder_count == 0)
-        return shmt_error_set(err, SHMTUNE_STORAGE, "%s",
-                              catalogue->notes[0]);
+        return shmt_error_set(err, SHMTUNE_STORAGE, "%s; a spec and its source "
+                              "go into kernels/, what `shmtune tune -o` wrote "
+                              "into tunings/", catalogue->notes[0]);
     if (catalogue->refused_count > 0)
         return shmt_error_set(err, catalogue->refusal, "%s",
                               catalogue->refusal_note);

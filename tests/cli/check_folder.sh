@@ -36,6 +36,25 @@ check "a folder, whose kernels are nowhere else" all 'exits 0' err_empty \
 mkdir -p "$folder/empty"
 of=$folder/empty found "one that has nothing" \
     '^wrong .*/empty: has neither a folder kernels nor a folder tunings'
+for launch in scale-1 scale-2; do
+    mkdir -p "$folder/taken/$launch"
+    cp "$ship/kernels/scale.yaml" "$folder/taken/$launch/kernel.yaml"
+    cp "$ship/kernels"/*.cu "$folder/taken/$launch/"
+done
+run check --no-compile "$folder/taken"
+check "one of captured launches" all 'exits 0' \
+    'out_has "^ok .*/taken/scale-1/kernel.yaml: "' \
+    'out_has "^ok .*/taken/scale-2/kernel.yaml: "' 'out_has "^2 ok, 0 wrong"'
+meant='is a folder of 2 captured launches; name one, as'
+cd "$folder" || exit 1
+run tune taken --device 0
+check "which is no kernel by its name" all 'exits 1' \
+    "err_has 'taken: $meant taken/scale-1\$'"
+run space "$folder/taken"
+check "or by its path" all 'exits 1' "err_has '/taken: $meant /'"
+run pack "$folder/taken" -o out.pack
+check "and no folder to pack" all 'exits 5' \
+    'err_has "tunings; a spec and its source go into kernels/"'
 mkdir -p "$folder/empty/in"
 cd "$folder/empty/in" || exit 1
 of=../ found "by a path that climbs; it is told once, and clean" \

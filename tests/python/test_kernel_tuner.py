@@ -217,6 +217,43 @@ class TuneKernel(Case):
             tune("kt_single", restrictions=["spare =="])
         self.assertIn("in `spare ==`", str(caught.exception))
 
+    def test_words(self):
+        "a word reaches the source as it stands"
+        results, env = tune(
+            "kt_words", answer=answer(), restrictions=["real_t != 'short'"],
+            kernel_source="typedef real_t shown;\n"
+                          "static_assert(sizeof(shown) > 2, \"\");\n" + SOURCE,
+            tune_params={"block_size_x": [64],
+                         "real_t": ["short", "float", "double"]})
+        self.assertEqual((sorted(r["real_t"] for r in results),
+                          env["rejected"]), (["double", "float"], []))
+
+    def test_template(self):
+        "an instance of a template, by numbers and by parameters"
+        source = """namespace ns {
+        template <class T, int width> __launch_bounds__(1024)
+        __global__ void cover(T *out, const T *x, float a, int n)
+        {
+            int i = blockIdx.x * block_size_x + threadIdx.x;
+            if (i < n)
+                out[i] = a * x[i];
+        }
+        }"""
+        given = dict(
+            kernel_name="ns::cover<element, WIDTH>", kernel_source=source,
+            arguments=[array.array("f", [0] * N), array.array("f", range(N)),
+                       ctypes.c_float(3), ctypes.c_int32(N)],
+            tune_params={"block_size_x": [32, 64], "WIDTH": [2],
+                         "element": ["float"]})
+        right = [array.array("f", [3 * v for v in range(N)]), None, None, None]
+        results, _ = tune("kt_template", answer=right, **given)
+        self.assertEqual(len(results), 2)
+        results, _ = tune("kt_template", **given)
+        self.assertEqual(len(results), 2)
+        right[0][7] += 1
+        self.refuses("out[7]", tune, "kt_template", status=4, answer=right,
+                     **given)
+
     def test_kinds(self):
         "kinds of arguments that shmtune cannot take say what to write"
         for text, more in (
@@ -230,8 +267,9 @@ class TuneKernel(Case):
                 ("kernel_source is a function",
                  {"kernel_source": lambda p: ""}),
                 ("list of 2 files", {"kernel_source": ["a.cu", "b.cu"]}),
-                ("shmtune gives numbers", {"tune_params": {"a": ["x"]}}),
-                ("numbers to a source; write 0 and 1",
+                ("numbers and words to a source; name it by one",
+                 {"tune_params": {"a": ["unsigned int"]}}),
+                ("words to a source; write 0 and 1",
                  {"tune_params": {"a": [False, True]}}),
                 ("tune_params is a list", {"tune_params": [64]}),
                 ("arguments is a int", {"arguments": 5}),
@@ -246,7 +284,8 @@ class TuneKernel(Case):
                 ("kernel_source is a bytes", {"kernel_source": b"a("}),
                 ("the metric half, 'time /'", {"metrics": {"half": "time /"}}),
                 ("the metric half, 'tame'", {"metrics": {"half": "tame"}}),
-                ("shmtune gives numbers", {"tune_params": {"a": "x"}}),
+                ("a is the text 'x'; expected a list",
+                 {"tune_params": {"a": "x"}}),
                 ("lang=\"C\"", {"lang": "C"}),
                 ("lang='OpenCL'", {"lang": "OpenCL"}),
                 ("has no __global__ function", {"kernel_name": "nothing"}),

@@ -143,11 +143,11 @@ class _Spec:
         if not isinstance(name, str):
             raise Error("kernel_name is a %s; expected a text"
                         % type(name).__name__)
-        self.name, self.folder = re.sub(r"\W", "_", name), folder
-        self.entry = name
+        self.name, self.folder = re.sub(r"\W+", "_", name).strip("_"), folder
         self.parameters = {
-            n: [_value(v, n) for v in _list_of(values, n)]
+            n: [_value(v, n) for v in _values(values, n)]
             for n, values in _mapping(parameters, "tune_params").items()}
+        self.function, self.entry = _entry_of(name, self.parameters)
         self.text, self.place = _source_of(source)
         self.sizes, self.keys, self.constraints = {}, {}, []
         self.block = [n if n in self.parameters else threads
@@ -227,9 +227,10 @@ class _Spec:
     def take(self, arguments, constants, answer, atol):
         arguments = _listed(arguments, "arguments")
         answer = None if answer is None else _listed(answer, "answer")
-        names = _parameter_names(self.text, self.entry, len(arguments))
+        names = _parameter_names(self.text, self.function, len(arguments))
         taken = set(self.parameters) | set(self.sizes)
-        written = {n for n in names if _may_write(self.text, self.entry, n)}
+        written = {n for n in names
+                   if _may_write(self.text, self.function, n)}
         self.names = [n + "_" if n in taken else n for n in names]
         if answer is not None and len(answer) != len(arguments):
             raise Error("answer has %d members, there are %d arguments" % (
@@ -278,6 +279,9 @@ class _Spec:
         words = set(re.findall(r"[A-Za-z_]\w*", self.text))
         lines = ["#define %s %s" % (n, v) for n, v in self.macros.items()
                  if n in words or n == "kernel_tuner"]
+        for name, values in self.parameters.items():
+            if isinstance(values[0], str):
+                lines.append(_word_macro(name, values))
         text = self.text
         for name in self.parameters:
             if "loop_unroll_factor" in name:
@@ -290,8 +294,9 @@ class _Spec:
         lines.append("#line 1")
         lines.append(text)
         for n in self.unchecked:
-            kind = _pointer_type(self.text, self.entry,
-                                 list(self.given).index(n))
+            kind = ("void" if self.function != self.entry else
+                    _pointer_type(self.text, self.function,
+                                  list(self.given).index(n)))
             lines.append(
                 "#ifdef SHMTUNE_COMPARE\n"
                 "/* No answer was given: whatever is written is right. */\n"
@@ -331,6 +336,23 @@ def _source_of(source):
 
 def _without_comments(text):
     return re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
+
+
+def _entry_of(name, parameters):
+    """(the function's own name, the spec's entry) of "ns::add<float, width>":
+    what a template is given may name parameters."""
+    function, bracket, given = name.partition("<")
+    given = re.sub(r"[A-Za-z_]\w*", lambda m: "{%s}" % m.group()
+                   if m.group() in parameters else m.group(), given)
+    return (function.rpartition("::")[2].strip(), function + bracket + given)
+
+
+def _word_macro(name, words):
+    """A spec gives a word to the source as its place in the list, Kernel Tuner
+    as it is."""
+    return "".join("#%s %s == %s_%s\n#undef %s\n#define %s %s\n" % (
+        "elif" if k else "if", name, name, word, name, name, word)
+        for k, word in enumerate(words)) + "#endif"
 
 
 def _signature(text, entry):
@@ -398,13 +420,25 @@ def _may_write(text, entry, name):
 
 # -- values -------------------------------------------------------------------
 
+def _values(values, name):
+    if isinstance(values, (str, bytes)):
+        raise Error("tune_params: %s is the text %.80r; expected a list"
+                    % (name, values))
+    return _list_of(values, name)
+
+
 def _value(value, name):
     if hasattr(value, "item"):
         value = value.item()
+    if isinstance(value, str) and re.match(r"[A-Za-z_]\w*\Z", value):
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Error("tune_params: %s has the value %r; shmtune gives numbers "
-                    "to a source%s" % (name, value, "; write 0 and 1"
-                                       if isinstance(value, bool) else ""))
+                    "and words to a source%s" % (
+                        name, value, "; write 0 and 1"
+                        if isinstance(value, bool) else
+                        "; name it by one, as \"typedef unsigned int uint\""
+                        if isinstance(value, str) else ""))
     return value
 
 
