@@ -263,6 +263,11 @@ static void use(struct shmt_draft *draft, const struct form *form)
             draft->dimensions[k].used = true;
 }
 
+static int64_t count_of(const struct shmt_draft_memory *memory)
+{
+    return (int64_t)(memory->bytes / shmt_element_bytes(memory->element));
+}
+
 /* -- counts --------------------------------------------------------------- */
 
 /* In each launch whose buffer can be told. */
@@ -271,8 +276,7 @@ static bool fits_count(const struct shmt_draft *draft, size_t m,
 {
     const struct shmt_draft_memory *memory = &draft->memories[m];
     const int64_t k = argument_of(draft, m);
-    const int64_t own =
-        (int64_t)(memory->bytes / shmt_element_bytes(memory->element));
+    const int64_t own = count_of(memory);
 
     if (evaluate(draft, form, draft) != own)
         return false;
@@ -304,9 +308,7 @@ void shmt_draft_add_count(struct shmt_draft *draft, size_t m,
                           struct shmt_text *text)
 {
     struct shmt_draft_dimension *const all = draft->dimensions;
-    const int64_t count =
-        (int64_t)(draft->memories[m].bytes /
-                  shmt_element_bytes(draft->memories[m].element));
+    const int64_t count = count_of(&draft->memories[m]);
     struct form form = {.constant = 1, .times = 1};
 
     for (size_t k = 0; k < draft->dimension_count; k++) {
@@ -639,12 +641,51 @@ static void add_notes(const struct extent *extent, struct shmt_text *text)
                        "captured.\n", all);
 }
 
+static bool is_constant(const struct shmt_draft *draft, size_t memory)
+{
+    const int64_t k = argument_of(draft, memory);
+    const struct shmt_draft_dimension one = {
+        .elements = true, .argument = (size_t)(k < 0 ? 0 : k), .over = -1};
+
+    return k < 0 || !varies(draft, &one);
+}
+
+/* The memory that the launch changes whose elements the blocks cover along the
+ * axis, each thread one: the size of such a kernel is a macro.  NULL: none. */
+static const struct shmt_draft_memory *
+covered_by(const struct shmt_draft *draft, int axis)
+{
+    const int64_t block = shmt_draft_value(block_of(draft, axis), draft);
+
+    for (size_t m = 0; block > 1 && draft->grid[axis] > 1 &&
+                       m < draft->memory_count; m++) {
+        const struct shmt_draft_memory *const one = &draft->memories[m];
+
+        if (one->after != NULL && is_constant(draft, m) &&
+            (count_of(one) + block - 1) / block == draft->grid[axis])
+            return one;
+    }
+    return NULL;
+}
+
+static void add_cover(const struct shmt_draft *draft, int axis,
+                      const struct shmt_draft_memory *memory,
+                      struct shmt_text *text, struct shmt_text *notes)
+{
+    shmt_text_addf(text, "\"ceildiv(%lld, %s)\"",
+                   (long long)count_of(memory), block_of(draft, axis)->name);
+    shmt_text_addf(notes, "  # Blocks along %c: a guess; with a thread for "
+                   "each element of %s they are as many.\n", "xyz"[axis],
+                   memory->name);
+}
+
 /* The expression into `text`, what was found into `notes`. */
 static void add_extent(struct shmt_draft *draft, int axis,
                        struct shmt_text *text, struct shmt_text *notes)
 {
     struct extent extent = {.search = {.draft = draft, .axis = axis}};
     struct shmt_draft_question *const asked = &draft->questions[axis];
+    const struct shmt_draft_memory *covered = NULL;
     const char *name = NULL;
 
     find_extent(&extent);
@@ -652,11 +693,16 @@ static void add_extent(struct shmt_draft *draft, int axis,
         find_options(&extent, asked);
     if (!extent.found && extent.grids == 1)
         name = shmt_draft_propose_grid(draft, axis);
+    if (!extent.found && extent.grids == 1 && name == NULL)
+        covered = covered_by(draft, axis);
     if (extent.found && asked->count > 0) {
         (void)use_all(draft, asked->options[asked->chosen]);
         shmt_draft_add_expression(asked->options[asked->chosen], text);
     } else if (name != NULL) {
         shmt_text_add(text, name);
+    } else if (covered != NULL) {
+        add_cover(draft, axis, covered, text, notes);
+        return;
     } else {
         shmt_text_addf(text, "%lld", (long long)draft->grid[axis]);
     }

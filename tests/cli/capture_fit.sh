@@ -133,8 +133,16 @@ check "elements of a buffer are a dimension where no number is" all "exits 0" \
 run tune taken/plain-2 --device 0 --strategy exhaustive -o tuned
 check "and it is tuned" all "exits 0" "out_has '^plain-2  *z_count=2560 '"
 capture --no-rerun --count 2 -- plain=1024 plain=1024
-check "two launches of one size prove nothing" all \
-    "has plain-1 'grid: [4]'" "has plain-1 'x: {type: f32, role: input, count: 1024'"
+check "two launches of one size give no dimension" all \
+    "has plain-1 'grid: [\"ceildiv(1024, BLOCK)\"]'" \
+    "has plain-1 '# Blocks along x: a guess; with a thread for each element of z '" \
+    "has plain-1 'x: {type: f32, role: input, count: 1024'"
+sed 's/BLOCK: {values: .256./BLOCK: {values: [64, 256, 512]/' \
+    taken/plain-1/kernel.yaml >other.yaml && mv other.yaml taken/plain-1/kernel.yaml
+run tune taken/plain-1 --device 0 --strategy exhaustive -o tuned
+check "with which blocks of any size are right" all "exits 0" \
+    "out_has '^plain-1 .*BLOCK=64'" "err_has ' 3 of 3 candidates '" \
+    "err_lacks wrong"
 capture --no-rerun --count 2 -- cover=1000 cover=1010
 check "nor do two with one grid" all \
     "has cover-1 'a guess; it fits all 2 launches, which have the same grid'" \
