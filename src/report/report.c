@@ -37,6 +37,7 @@ void shmt_report_free(struct shmt_report *report)
     free(report->figures);
     free(report->runs);
     free(report->left_out);
+    free(report->refused);
     free(report->counters);
     shmt_arena_free(report->arena);
     free(report);
@@ -53,6 +54,33 @@ void shmt_report_refresh(struct shmt_report *report, int seconds)
     report->refresh_s = seconds;
 }
 
+/* A kernel that has not what was asked for is shown without it. */
+static enum shmtune_status refuse_figures(struct shmt_report *report,
+                                          const struct shmt_kernel *kernel,
+                                          struct shmt_error *err)
+{
+    struct shmt_report_refused *one;
+
+    if (err->status != SHMTUNE_INVALID_ARGUMENT)
+        return err->status;
+    if (!shmt_array_reserve(&report->refused, &report->refused_room,
+                            report->refused_count + 1,
+                            sizeof *report->refused))
+        return shmt_error_memory(err);
+    one = &report->refused[report->refused_count++];
+    *one = (struct shmt_report_refused){kernel, *err};
+    return SHMTUNE_OK;
+}
+
+static bool is_refused(const struct shmt_report *report,
+                       const struct shmt_kernel *kernel)
+{
+    for (size_t k = 0; k < report->refused_count; k++)
+        if (report->refused[k].kernel == kernel)
+            return true;
+    return false;
+}
+
 /* What is asked for, of the kernel of a run; compiled once for each. */
 static enum shmtune_status find_figures(struct shmt_report *report,
                                         struct shmt_report_run *run,
@@ -60,7 +88,7 @@ static enum shmtune_status find_figures(struct shmt_report *report,
 {
     enum shmtune_status status;
 
-    if (run->spec == NULL ||
+    if (run->spec == NULL || is_refused(report, run->spec) ||
         (report->ask.metric_count == 0 && report->ask.pareto == NULL))
         return SHMTUNE_OK;
     for (size_t k = 0; k < report->figure_count; k++)
@@ -74,8 +102,10 @@ static enum shmtune_status find_figures(struct shmt_report *report,
         return shmt_error_memory(err);
     status = shmt_figures_new(run->spec, &report->ask,
                               &report->figures[report->figure_count], err);
-    if (status != SHMTUNE_OK)
-        return shmt_error_prefix(err, "%s", run->kernel);
+    if (status != SHMTUNE_OK) {
+        shmt_error_prefix(err, "%s", run->kernel);
+        return refuse_figures(report, run->spec, err);
+    }
     run->figures = report->figures[report->figure_count++];
     return SHMTUNE_OK;
 }
@@ -419,13 +449,32 @@ size_t shmt_report_devices(const struct shmt_report_run *runs, size_t count,
     return used;
 }
 
+/* What no kernel has is an error; what some have not is missing there. */
+static enum shmtune_status tell_refused(struct shmt_report *report,
+                                        struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (report->refused_count > 0 && report->figure_count == 0) {
+        *err = report->refused[0].error;
+        return err->status;
+    }
+    for (size_t k = 0; status == SHMTUNE_OK && k < report->refused_count; k++)
+        status = shmt_report_leave_out(
+            report, report->refused[k].kernel->path,
+            report->refused[k].error.text, err);
+    return status;
+}
+
 enum shmtune_status shmt_report_end(struct shmt_report *report,
                                     struct shmt_report_counts *counts,
                                     struct shmt_error *err)
 {
     const struct shmtune_device **devices;
-    enum shmtune_status status;
+    enum shmtune_status status = tell_refused(report, err);
 
+    if (status != SHMTUNE_OK)
+        return status;
     if (report->count > 0)
         qsort(report->runs, report->count, sizeof *report->runs,
               compare_runs);

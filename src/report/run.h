@@ -40,6 +40,12 @@ struct shmt_report_run {
     const uint64_t *verdicts;      /* [SHMT_VERDICT_COUNT] */
 };
 
+/* A kernel that has not the names of what is asked for. */
+struct shmt_report_refused {
+    const struct shmt_kernel *kernel;
+    struct shmt_error error;
+};
+
 struct shmt_report {
     struct shmt_arena *arena;
     size_t count, room;
@@ -54,6 +60,8 @@ struct shmt_report {
     struct shmt_figure_ask ask;
     size_t figure_count, figure_room;
     struct shmt_figures **figures;     /* one a kernel */
+    size_t refused_count, refused_room;
+    struct shmt_report_refused *refused;
     struct shmt_report_counts counts;
 };
 

@@ -596,4 +596,17 @@ run report -o "$page" tunings/j.journal --spec elsewhere.yaml
 check "with --spec" all "exits 0" "page_has 'The search over time'"
 run report -o "$page" other.yaml
 check "a tuning needs no kernel" all "exits 0" "page_lacks 'GB/s</th>'"
+
+mkdir two
+for kernel in reduce transpose; do
+    cp "$source/tunings/$kernel/sm_90-nvidia-h200.yaml" "two/$kernel.yaml"
+done
+run report -o "$page" two --metric 'items = UNROLL * 2'
+check "metrics of names that one kernel has are shown of it" all "exits 0" \
+    "page_has '<th scope=.row.>items</th>'" "is_page '$page'" \
+    "err_has 'left out: transpose: --metric: .*unknown name .UNROLL.'"
+run report -o none.html two --metric 'items = NONE * 2'
+check "of names that none has are refused" all "exits 1" \
+    "err_has 'error: reduce: --metric: .*unknown name .NONE.'" \
+    "[ ! -e none.html ]"
 finish
