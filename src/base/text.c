@@ -5,10 +5,10 @@
  */
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <langinfo.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +143,34 @@ void shmt_text_add_word(struct shmt_text *text, const char *word)
         else
             shmt_text_add_bytes(text, word, 1);
     shmt_text_add(text, "'");
+}
+
+void shmt_text_add_count(struct shmt_text *text, uint64_t count)
+{
+    char digits[24];
+    size_t length;
+
+    if (count == UINT64_MAX) {
+        shmt_text_add(text, "2^64 or more");
+        return;
+    }
+    snprintf(digits, sizeof digits, "%" PRIu64, count);
+    length = strlen(digits);
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            shmt_text_add(text, ",");
+        shmt_text_add_bytes(text, &digits[i], 1);
+    }
+}
+
+void shmt_text_add_rounded(struct shmt_text *text, double number)
+{
+    if (number < 10 && number != floor(number))
+        shmt_text_addf(text, "%.2g", number);
+    else if (number < 1e15)
+        shmt_text_add_count(text, (uint64_t)(number + 0.5));
+    else
+        shmt_text_addf(text, "%.0e", number);
 }
 
 void shmt_text_add_us(struct shmt_text *text, double us)

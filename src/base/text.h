@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Starts as {0}.  data is NULL or ends in NUL; the owner frees with
@@ -42,6 +43,12 @@ void shmt_text_add_line_mark(struct shmt_text *text, size_t line,
 /* Microseconds, to four figures and never as a power of ten: "9.125 us",
  * "21468 us". */
 void shmt_text_add_us(struct shmt_text *text, double us);
+
+/* 12345678 as "12,345,678"; UINT64_MAX as "2^64 or more". */
+void shmt_text_add_count(struct shmt_text *text, uint64_t count);
+/* The nearest whole number, as a count; of one that is not and is below 10 two
+ * figures: "0.18". */
+void shmt_text_add_rounded(struct shmt_text *text, double number);
 
 /* "" for one, "s" for any other number of them. */
 static inline const char *shmt_text_plural(size_t count)

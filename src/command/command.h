@@ -423,8 +423,6 @@ void shmt_table_end(struct shmt_table *table,
  * with a caret below it; nothing where the message has no such place. */
 void shmt_command_print_excerpt(FILE *out, const char *message);
 
-/* 12345678 as "12,345,678"; UINT64_MAX as "2^64 or more". */
-void shmt_command_add_count(struct shmt_text *text, uint64_t count);
 /* Behind `before`, "NVRTC 13.0" or "nvcc 13.0" of version 13000; which of them
  * the kernel says, NULL: it is not known.  Nothing of version 0. */
 void shmt_command_add_compiler(struct shmt_text *text, const char *before,

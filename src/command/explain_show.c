@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -245,10 +244,8 @@ static void add_number(struct sheet *sheet, double number, int decimals)
         shmt_table_paint(&sheet->table, SHMT_PAINT_DIM, "-");
         return;
     }
-    if (decimals == 0 && number < 10 && number != floor(number))
-        shmt_text_addf(&text, "%.2g", number);
-    else if (decimals == 0 && number < 1e18)
-        shmt_command_add_count(&text, (uint64_t)(number + 0.5));
+    if (decimals == 0)
+        shmt_text_add_rounded(&text, number);
     else
         shmt_text_addf(&text, "%.*f", decimals, number);
     shmt_table_add_text(&sheet->table, &text);

@@ -291,9 +291,9 @@ static void add_summary(const struct inspection *inspection,
         spilling += batch->results[k].resources.spill_store_bytes > 0;
     }
     shmt_text_add(text, "\n");
-    shmt_command_add_count(text, batch->count);
+    shmt_text_add_count(text, batch->count);
     shmt_text_add(text, " of ");
-    shmt_command_add_count(text, shmt_space_count(inspection->space));
+    shmt_text_add_count(text, shmt_space_count(inspection->space));
     shmt_text_addf(text, " configurations in %.1f s with %" PRId64 " workers",
                    batch->elapsed_s, inspection->options->compiler.jobs);
     shmt_command_add_compiler(text, " (", inspection->kernel,

@@ -284,9 +284,9 @@ static void add_recording(const struct scoreboard *scoreboard, size_t column,
 
     shmt_text_add_visible(text, scoreboard->columns[column].name);
     shmt_text_add(text, "\n");
-    shmt_command_add_count(text, shmt_space_count(scale->table->space));
+    shmt_text_add_count(text, shmt_space_count(scale->table->space));
     shmt_text_add(text, " configurations, ");
-    shmt_command_add_count(text, scale->valid);
+    shmt_text_add_count(text, scale->valid);
     shmt_text_addf(text, " valid; optimum %.2f us, median %.2f us; budget "
                          "%.1f s, about %llu evaluations\n\n",
                    scale->optimum, scale->median, scale->budget_s,

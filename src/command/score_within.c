@@ -146,7 +146,7 @@ static void add_sources(const struct board *board, struct shmt_text *text)
         shmt_text_add(text, "from ");
         shmt_text_add_visible(text, source->path);
         shmt_text_add(text, ": ");
-        shmt_command_add_count(text, source->count);
+        shmt_text_add_count(text, source->count);
         shmt_text_addf(text, " configuration%s",
                        shmt_text_plural(source->count));
         if (source->left_out > 0)

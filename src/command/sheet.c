@@ -104,7 +104,8 @@ void shmt_sheet_add_row(struct shmt_table *table, bool wide,
     add_rate(table, &row->work, time_us);
     shmt_table_add_real(table, gain > 1.01 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
                         "%.2f", gain);
-    shmt_table_add_real(table, SHMT_PAINT_NONE, "%.0f %%", 100 * share);
+    shmt_table_add_real(table, SHMT_PAINT_NONE,
+                        share < 0.1 ? "%.2g %%" : "%.0f %%", 100 * share);
     shmt_table_add_known(table, row->ties == 0 ? -1 : (int64_t)row->ties);
     if (wide)
         add_effort(table, row);

@@ -459,9 +459,9 @@ static void add_journal_heading(const struct summary *summary,
         shmt_text_add_visible(text, header->require);
     }
     shmt_text_add(text, "\n");
-    shmt_command_add_count(text, summary->count);
+    shmt_text_add_count(text, summary->count);
     shmt_text_addf(text, " candidate%s of ", shmt_text_plural(summary->count));
-    shmt_command_add_count(text, header->space_count);
+    shmt_text_add_count(text, header->space_count);
     if (summary->count > 0 && summary->count == header->space_count)
         shmt_text_add(text, ": complete");
     if (strcmp(header->digest, summary->kernel->digest) != 0)

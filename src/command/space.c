@@ -275,7 +275,7 @@ static void add_stage(struct shmt_table *table, const char *what,
     struct shmt_text count = {0};
 
     shmt_text_add(&count, stage->exact ? "" : "~");
-    shmt_command_add_count(&count, stage->count);
+    shmt_text_add_count(&count, stage->count);
     shmt_table_add_text(table, &count);
     if (before == NULL || before->count == 0)
         shmt_table_add(table, "%s", "");
@@ -303,11 +303,11 @@ static enum shmtune_status print_table(const struct funnel *funnel,
                   &funnel->stages[i + 1], &funnel->stages[i]);
     shmt_table_end(&table, funnel->call, &text);
     shmt_text_add(&text, "\n");
-    shmt_command_add_count(&text, funnel->valid);
+    shmt_text_add_count(&text, funnel->valid);
     shmt_text_addf(&text, " valid configurations, %s in %.2f ms as ",
                    funnel->drawn ? "some of more, drawn" : "enumerated",
                    funnel->build_ms);
-    shmt_command_add_count(&text, funnel->nodes);
+    shmt_text_add_count(&text, funnel->nodes);
     shmt_text_addf(&text, " nodes (%.1f KiB)\n",
                    (double)funnel->bytes / 1024);
     return shmt_command_print_lines(&text, funnel->call, err);

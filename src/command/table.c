@@ -494,21 +494,3 @@ void shmt_command_add_compiler(struct shmt_text *text, const char *before,
                    : kernel->nvcc ? "nvcc" : "NVRTC",
                    version / 1000, version % 1000 / 10);
 }
-
-void shmt_command_add_count(struct shmt_text *text, uint64_t count)
-{
-    char digits[24];
-    size_t length;
-
-    if (count == UINT64_MAX) {
-        shmt_text_add(text, "2^64 or more");
-        return;
-    }
-    snprintf(digits, sizeof digits, "%" PRIu64, count);
-    length = strlen(digits);
-    for (size_t i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            shmt_text_add(text, ",");
-        shmt_text_add_bytes(text, &digits[i], 1);
-    }
-}

@@ -71,14 +71,16 @@ double shmt_import_unit_ms(const char *word)
     return 0.0;
 }
 
-/* Without a unit, times are milliseconds, as the tuners write them. */
+/* Without a unit, times have the one that the file says of all, else they are
+ * milliseconds, as the tuners write them. */
 static enum shmtune_status read_unit(const struct shmt_import_place *place,
                                      const struct shmt_import_node *json,
                                      double *ms)
 {
     const char *const word = json == NULL ? "" : shmt_import_word(json);
 
-    *ms = shmt_import_unit_ms(word);
+    *ms = word != NULL && word[0] == '\0' && place->import->unit_ms > 0.0
+              ? place->import->unit_ms : shmt_import_unit_ms(word);
     if (*ms > 0.0)
         return SHMTUNE_OK;
     return shmt_import_refuse(place, "found \"%.40s\", expected a unit of "

@@ -46,7 +46,7 @@ static void add_box(struct shmt_text *out,
     shmt_text_add(out, ", worst ");
     shmt_plot_add_number(out, box->high);
     shmt_text_add(out, ", of ");
-    shmt_plot_add_count(out, box->count);
+    shmt_text_add_count(out, box->count);
     shmt_text_addf(out, "</title>"
                    "<path class=\"w\" d=\"M%.1f,%.1fH%.1f\"/>"
                    "<rect class=\"b\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "

@@ -86,23 +86,11 @@ void shmt_plot_add_cut(struct shmt_text *out, const char *string,
     shmt_text_free(&cut);
 }
 
-void shmt_plot_add_count(struct shmt_text *out, uint64_t count)
-{
-    char digits[24];
-    const int length = snprintf(digits, sizeof digits, "%" PRIu64, count);
-
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            shmt_text_add(out, ",");
-        shmt_text_add_bytes(out, &digits[i], 1);
-    }
-}
-
 static void add_whole(struct shmt_text *out, double number)
 {
     if (number < 0)
         shmt_text_add(out, "-");
-    shmt_plot_add_count(out, (uint64_t)(fabs(number) + 0.5));
+    shmt_text_add_count(out, (uint64_t)(fabs(number) + 0.5));
 }
 
 void shmt_plot_add_number(struct shmt_text *out, double number)

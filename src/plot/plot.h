@@ -26,8 +26,6 @@ void shmt_plot_add_cut(struct shmt_text *out, const char *string,
 
 /* To four figures, thousands parted: "1,234", "12.35"; "0.0001234". */
 void shmt_plot_add_number(struct shmt_text *out, double number);
-/* 12345678 as "12,345,678". */
-void shmt_plot_add_count(struct shmt_text *out, uint64_t count);
 
 /* The rules of style of every class that charts use. */
 void shmt_plot_add_style(struct shmt_text *out);

@@ -73,9 +73,9 @@ void shmt_report_add_thinned(const struct shmt_report_run *run,
         return;
     if (!choose_points(run->trail, &cloud))
         out->failed = true;
-    shmt_plot_add_count(out, cloud.count);
+    shmt_text_add_count(out, cloud.count);
     shmt_text_add(out, " of ");
-    shmt_plot_add_count(out, run->trail->try_count);
+    shmt_text_add_count(out, run->trail->try_count);
     shmt_text_addf(out, " timed candidates are drawn as points: each that was "
                         "the best so far, the %d fastest, and one in %zu in "
                         "the order of time. ", SHMT_REPORT_FASTEST, stride);

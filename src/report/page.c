@@ -23,10 +23,10 @@
 void shmt_report_add_number(struct shmt_text *out, double number,
                             int decimals)
 {
-    if (decimals == 0 && number < 10 && number != floor(number))
-        shmt_text_addf(out, "%.2g", number);
-    else if ((decimals == 0 || number >= 1e5) && number < 1e15)
-        shmt_plot_add_count(out, (uint64_t)(number + 0.5));
+    if (decimals == 0)
+        shmt_text_add_rounded(out, number);
+    else if (number >= 1e5 && number < 1e15)
+        shmt_text_add_count(out, (uint64_t)(number + 0.5));
     else
         shmt_text_addf(out, number < 1e15 ? "%.*f" : "%.*e", decimals,
                        number);
@@ -97,7 +97,7 @@ static void add_head(const struct shmt_report *report, struct shmt_text *out)
 
 static void add_counted(struct shmt_text *out, size_t count, const char *word)
 {
-    shmt_plot_add_count(out, count);
+    shmt_text_add_count(out, count);
     shmt_text_addf(out, " %s%s", word, shmt_text_plural(count));
 }
 
@@ -141,7 +141,7 @@ static void add_figure(struct shmt_text *out, const char *title,
     if (ratio)
         shmt_text_addf(out, "%.2f\xc3\x97", number);
     else
-        shmt_plot_add_count(out, (uint64_t)(number + 0.5));
+        shmt_text_add_count(out, (uint64_t)(number + 0.5));
     shmt_text_add(out, "</dd></div>\n");
 }
 

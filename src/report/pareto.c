@@ -257,7 +257,7 @@ static void add_heading(const struct shmt_tuned_front *front,
                         struct shmt_text *out)
 {
     shmt_text_add(out, "<h5>Pareto set</h5>\n<p class=\"s\">");
-    shmt_plot_add_count(out, front->all);
+    shmt_text_add_count(out, front->all);
     shmt_text_addf(out, " configuration%s that no other beats on all of",
                    shmt_text_plural((size_t)front->all));
     for (size_t k = 0; k < front->axis_count; k++) {

@@ -328,7 +328,7 @@ static void add_verdicts(const struct shmt_report_run *run,
             continue;
         shmt_text_addf(out, "<tr><th scope=\"row\">%s</th><td class=\"x\">",
                        shmt_verdict_word((enum shmt_verdict)v));
-        shmt_plot_add_count(out, run->verdicts[v]);
+        shmt_text_add_count(out, run->verdicts[v]);
         shmt_text_addf(out, "</td><td class=\"x\">%.1f %%</td>"
                             "<td class=\"o\">",
                        100 * (double)run->verdicts[v] / (double)all);
@@ -356,13 +356,13 @@ static void add_tried(const struct shmt_report_run *run,
 
     shmt_text_add(out, "<p class=\"s\">");
     if (tuned != NULL) {
-        shmt_plot_add_count(out, run->tried);
+        shmt_text_add_count(out, run->tried);
         shmt_text_add(out, " of ");
-        shmt_plot_add_count(out, run->space_count);
+        shmt_text_add_count(out, run->space_count);
         shmt_text_add(out, " configurations were tried");
         if (run->not_recorded > 0) {
             shmt_text_add(out, ", ");
-            shmt_plot_add_count(out, run->not_recorded);
+            shmt_text_add_count(out, run->not_recorded);
             shmt_text_add(out, " more were not recorded,");
         }
         if (tuned->elapsed_s >= 0)
@@ -450,10 +450,10 @@ static void add_journal_line(const struct shmt_report_run *run,
     const struct shmt_journal_header *const header = &run->journal->header;
 
     shmt_text_add(out, "<p class=\"s\">The journal has ");
-    shmt_plot_add_count(out, run->trail->count);
+    shmt_text_add_count(out, run->trail->count);
     shmt_text_addf(out, " candidate%s of ",
                    shmt_text_plural(run->trail->count));
-    shmt_plot_add_count(out, header->space_count);
+    shmt_text_add_count(out, header->space_count);
     shmt_text_add(out, run->trail->count == header->space_count
                            ? ", all there are. " : ". ");
     add_file(out, run->journal_path);

@@ -12,6 +12,9 @@ check "a tuning" all "exits 0" err_empty "out_is show_tuning.txt"
 run show "$folder/t.yaml" --json
 check "as JSON" all "exits 0" err_empty is_json \
     "out_has '\"gain\": 1.5'" "out_has '\"Test Device 3000\"'"
+sed 's/floor_us: 0.5/floor_us: 0.0036/' "$folder/t.yaml" >"$folder/far.yaml"
+run show "$folder/far.yaml"
+check "far from the floor is not nothing" out_has ' 0.18 %  '
 run show "$folder/j.journal"
 check "a journal" all "exits 0" err_empty "out_is show_journal.txt"
 run show "$folder/j.journal" --json

@@ -86,6 +86,30 @@ static void arena_gives_zeroed_aligned_pieces(void)
     shmt_arena_free(arena);
 }
 
+static void numbers_are_for_people(void)
+{
+    static const struct {
+        double number;
+        const char *text;
+    } rounded[] = {{0.0, "0"}, {0.1834, "0.18"}, {7.0, "7"}, {9.96, "10"},
+                   {10.4, "10"}, {12345.5, "12,346"}, {3e16, "3e+16"}};
+    struct shmt_text text = {0};
+
+    for (size_t k = 0; k < sizeof rounded / sizeof rounded[0]; k++) {
+        shmt_text_clear(&text);
+        shmt_text_add_rounded(&text, rounded[k].number);
+        CHECK_TEXT(shmt_text_string(&text), rounded[k].text);
+    }
+    shmt_text_clear(&text);
+    shmt_text_add_count(&text, 999);
+    shmt_text_add(&text, " ");
+    shmt_text_add_count(&text, 12345678);
+    shmt_text_add(&text, " ");
+    shmt_text_add_count(&text, UINT64_MAX);
+    CHECK_TEXT(shmt_text_string(&text), "999 12,345,678 2^64 or more");
+    shmt_text_free(&text);
+}
+
 static void microseconds_have_no_exponent(void)
 {
     struct shmt_text text = {0};
@@ -224,6 +248,7 @@ int main(void)
     CHECK_RUN(a_word_is_one_for_a_shell);
     CHECK_RUN(arena_gives_zeroed_aligned_pieces);
     CHECK_RUN(arena_has_the_room_it_was_told_of);
+    CHECK_RUN(numbers_are_for_people);
     CHECK_RUN(microseconds_have_no_exponent);
     CHECK_RUN(every_character_is_decoded);
     CHECK_RUN(what_is_no_character_is_refused);

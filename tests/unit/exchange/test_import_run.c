@@ -220,6 +220,14 @@ static void times_have_units(void)
         CHECK(result->time_us == 250);
     }
     end_run(&run);
+    run = run_of(
+        "{\"metadata\": {\"timeunit\": \"seconds\"}, \"results\": ["
+        "{\"configuration\": {\"a\": 1}, \"times\": {\"runtimes\": [0.25]}, "
+        "\"invalidity\": \"correct\", \"measurements\": "
+        "[{\"name\": \"time\", \"value\": 0.25, \"unit\": \"\"}]}]}");
+    if (run.journal != NULL)
+        CHECK(run.journal->records[0].result->time_us == 250000);
+    end_run(&run);
 }
 
 /* KTT's own results as T4: the objective is a time by its unit, which is that
