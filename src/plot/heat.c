@@ -46,16 +46,28 @@ static void add_names(struct shmt_text *out,
     shmt_text_add(out, " \xe2\x86\x92</text>\n");
 }
 
+/* 1: each column has room for its label; 2: every second one is named. */
+static size_t stride_of(const struct shmt_plot_heat *heat, double width)
+{
+    for (size_t k = 0; k < heat->columns; k++)
+        if ((double)strlen(heat->column_labels[k]) * LETTER > width)
+            return 2;
+    return 1;
+}
+
 static void add_labels(struct shmt_text *out,
                        const struct shmt_plot_frame *frame,
                        const struct shmt_plot_heat *heat, double width)
 {
-    for (size_t k = 0; k < heat->columns; k++) {
+    const size_t stride = stride_of(heat, width);
+    const double room = width * (double)stride;
+
+    for (size_t k = 0; k < heat->columns; k += stride) {
         shmt_text_addf(out, "<text class=\"n q\" x=\"%.1f\" y=\"%d\" "
                             "text-anchor=\"middle\">",
                        frame->left + width * ((double)k + .5), ABOVE - 6);
         shmt_plot_add_cut(out, heat->column_labels[k],
-                          width < LETTER ? 1 : (size_t)(width / LETTER));
+                          room < LETTER ? 1 : (size_t)(room / LETTER));
         shmt_text_add(out, "</text>\n");
     }
     for (size_t k = 0; k < heat->rows; k++) {

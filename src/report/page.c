@@ -53,14 +53,19 @@ void shmt_report_add_word(struct shmt_text *out, const char *word)
 
 /* -- the head -------------------------------------------------------------- */
 
-/* "transpose tuned", "12 kernels tuned". */
+/* "transpose, tuned", "12 kernels, tuned"; journals alone are no tuning. */
 static void add_title(const struct shmt_report *report, struct shmt_text *out)
 {
+    bool tuned = false;
+
+    for (size_t k = 0; k < report->count; k++)
+        tuned |= report->runs[k].tuned != NULL;
     if (report->counts.kernels == 1)
         shmt_plot_add_escaped(out, report->runs[0].kernel);
     else
         shmt_text_addf(out, "%zu kernels", report->counts.kernels);
-    shmt_text_add(out, report->refresh_s > 0 ? ", being tuned" : ", tuned");
+    shmt_text_add(out, report->refresh_s > 0 ? ", being tuned"
+                       : tuned               ? ", tuned" : ", searched");
 }
 
 static void add_head(const struct shmt_report *report, struct shmt_text *out)

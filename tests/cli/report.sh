@@ -231,6 +231,7 @@ sed -e "s/name: Test Device 3000/name: \"$evil\"/" \
     "$root/tunings/scale/j.journal" >"$folder/evil.journal"
 run report -o "$page" evil.journal
 check "a hostile journal" all "exits 0" "is_page '$page'" \
+    "page_has '<h1>scale, searched</h1>'" \
     "page_has '&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;'" \
     "page_lacks '<img'" "page_has 'u{202e}'" "page_has 'u{2066}'" \
     "[ \$(grep -c '</script>' '$page') -eq 1 ]"

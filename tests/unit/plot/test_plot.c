@@ -195,6 +195,31 @@ static void what_stands_on_the_left_is_not_cut(void)
     shmt_text_free(&text);
 }
 
+static void columns_have_whole_labels(void)
+{
+    static const double cells[12] = {1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4};
+    static const char *const row[] = {"1"};
+    static const char *const columns[] = {
+        "256", "512", "768", "1024", "1280", "1536",
+        "1792", "2048", "2304", "2560", "2816", "3072"};
+    const struct shmt_plot_heat heat = {
+        1, 12, row, columns, "ROWS", "COLUMNS", cells
+    };
+    struct shmt_plot_frame frame = {
+        .title = "t", .description = "d", .width = 360, .height = 80,
+        .left = 84
+    };
+    struct shmt_text text = {0};
+
+    shmt_plot_begin(&text, &frame);
+    shmt_plot_add_heat(&text, &frame, &heat);
+    CHECK_HAS(shmt_text_string(&text), ">768</text>");
+    CHECK_HAS(shmt_text_string(&text), ">2816</text>");
+    CHECK(strstr(shmt_text_string(&text), ">3072</text>") == NULL);
+    CHECK(strstr(shmt_text_string(&text), "\xe2\x80\xa6") == NULL);
+    shmt_text_free(&text);
+}
+
 static void labels_have_room(void)
 {
     static const double number = 2;
@@ -259,6 +284,7 @@ int main(void)
     CHECK_RUN(whole_numbers_have_whole_ticks);
     CHECK_RUN(numbers_of_an_axis_stand_apart);
     CHECK_RUN(what_stands_on_the_left_is_not_cut);
+    CHECK_RUN(columns_have_whole_labels);
     CHECK_RUN(labels_have_room);
     CHECK_RUN(places_stay_on_the_chart);
     CHECK_RUN(a_cloud_draws_a_place_once);
