@@ -22,8 +22,8 @@ enum { SHMT_LIVE_FIRST_S = 60 };
 struct shmt_live_pool;
 /* How many of the processors that there are a pool takes, if nobody says it:
  * all; where several GPUs measure, the worker of each and the tuner, which all
- * of them wait for, have one of their own, as long as those are a half at
- * most. */
+ * of them wait for, have one of their own, and a quarter of all in any case, as
+ * long as those are a half at most. */
 size_t shmt_live_pool_jobs(size_t processors, size_t gpus);
 /* `images` is a folder for binaries; NULL: a temporary one, removed on
  * close. */

@@ -9,8 +9,11 @@
 size_t shmt_live_pool_jobs(size_t processors, size_t gpus)
 {
     const size_t others = gpus > 1 ? gpus + 1 : 0;
+    const size_t part = processors - (gpus > 1 ? processors / 4 : 0);
 
-    return processors >= 2 * others ? processors - others : processors;
+    if (processors < 2 * others)
+        return processors;
+    return processors - others < part ? processors - others : part;
 }
 
 enum shmtune_status shmt_live_pool_open(size_t jobs, const char *images,

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""gpus.py BUILD --out DIR NAME=DEVICES/CORES/TIME... [--problem 'KERNEL SIZE']
-[--compare A,B] [--device N] [--repeats N]: how much faster several GPUs tune
-than one.
+"""gpus.py BUILD --out DIR NAME=DEVICES/CORES/TIME[/JOBS]...
+[--problem 'KERNEL SIZE'] [--compare A,B] [--rank A,B,...] [--device N]
+[--repeats N]: how much faster several GPUs tune than one.
 
 Each NAME is a run of `shmtune tune` over all kernels, or over one problem, from
 nothing that is known, on DEVICES (0 or 0,1,2,3), with CORES of the processors
 (16, or 16-31 for those) and for TIME (60s), the total of all problems, or the
-budget of the one:
+budget of the one, with JOBS compile workers (else as many as the command has):
 
     gpus.py BUILD --out DIR four=0,1,2,3/64/60s one=0/16/216s --compare one,four
 
@@ -19,7 +19,8 @@ what the searches themselves measured, when each of both had the quality that
 the other ended with: what A took for what B has at its end, over the time that
 B took, is how many times B is as fast.  That of a run at a time is the
 geometric mean, over the problems, of the best that was found until then over
-the best of both."""
+the best of both.  --rank says of each run how far the bests of its searches are
+behind the least of all of them, in the geometric mean and at worst."""
 import argparse
 import glob
 import json
@@ -50,12 +51,14 @@ class Run:
             sys.exit(f"{name} was not run")
 
     def run(self, options, text):
-        devices, cores, total = text.split("/")
+        devices, cores, total, *jobs = text.split("/")
         cores = cores if "-" in cores else f"0-{int(cores) - 1}"
         words = ["--total", total]
         if options.problem:
             kernel, _, size = options.problem.partition(" ")
             words = [kernel, "--size", size, "--budget", total]
+        for one in jobs:
+            words += ["-j", one]
         begun = time.time()
         results, took = tune(options, self.folder, *words, device=devices,
                              under=("taskset", "-c", cores))
@@ -171,6 +174,18 @@ def compare(options, runs):
                  f"not within its {run.facts['took_s']:.1f} s"), flush=True)
 
 
+def rank(runs):
+    bests = [{problem: steps[-1][1] for problem, steps in run.bests().items()
+              if steps} for run in runs]
+    problems = set.intersection(*map(set, bests))
+    for run, own in zip(runs, bests):
+        losses = [math.log(own[one] / min(best[one] for best in bests))
+                  for one in problems]
+        print(f"{run.name} ends {100 * math.expm1(statistics.fmean(losses)):.2f}"
+              f" % behind the best of all runs, at worst "
+              f"{100 * math.expm1(max(losses)):.1f} %, {len(problems)} problems")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__,
@@ -180,6 +195,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--problem")
     parser.add_argument("--compare", default="")
+    parser.add_argument("--rank", default="")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--device", default="0")
     options = parser.parse_intermixed_args()
@@ -187,9 +203,10 @@ def main():
     for text in options.runs:
         name, _, what = text.partition("=")
         Run(options, name, what).tell()
-    if options.compare:
-        names = options.compare.split(",")
-        compare(options, [Run(options, name) for name in names])
+    for names, act in ((options.compare, lambda runs: compare(options, runs)),
+                       (options.rank, rank)):
+        if names:
+            act([Run(options, name) for name in names.split(",")])
 
 
 main()

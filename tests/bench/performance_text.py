@@ -233,7 +233,14 @@ def tuning(page):
          "{gpus_fewer_behind} % faster; by the times that the searches saw, the "
          "four were as far after {gpus_fewer_at_s} s ({gpus_fewer_ratio} "
          "times)"],
-        ["matmul of 4096 x 4096 x 4096 alone on them, 17 s",
+        ["all 118 built-in problems on two H200 with 32 processors, "
+         "{gpus_two_s} s, three quarters of them with a compile worker",
+         "{gpus_two_rate} candidates a second, with 29 workers "
+         "{gpus_two_more_rate}; the searches end {gpus_two_loss} % behind the "
+         "best of all runs, with 29 workers {gpus_two_more_loss}, and those of "
+         "one of them with 16 processors and {gpus_two_one_s} s (1.8 times) "
+         "{gpus_two_one_loss} (each the mean of two)"],
+        ["matmul of 4096 x 4096 x 4096 alone on four H100, 17 s",
          "in {gpus_alone_s} s what one found in {gpus_alone_one_s} s: "
          "compiling is what takes the time"],
         ["transpose 8192 x 8192 through Kernel Tuner 1.5.0 and Ray on them",

@@ -153,7 +153,9 @@ static void processors_are_left(void)
 {
     CHECK_INT(shmt_live_pool_jobs(16, 1), 16);
     CHECK_INT(shmt_live_pool_jobs(16, 0), 16);
-    CHECK_INT(shmt_live_pool_jobs(64, 4), 59);
+    CHECK_INT(shmt_live_pool_jobs(64, 4), 48);
+    CHECK_INT(shmt_live_pool_jobs(32, 2), 24);
+    CHECK_INT(shmt_live_pool_jobs(8, 2), 5);
     CHECK_INT(shmt_live_pool_jobs(6, 2), 3);
     CHECK_INT(shmt_live_pool_jobs(5, 2), 5);
 }
