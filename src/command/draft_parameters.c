@@ -44,25 +44,6 @@ static void add(struct shmt_draft *draft, const char *name, size_t length,
 
 /* -- where a number stands ------------------------------------------------ */
 
-/* Whether the name stands between `mark` and the next `end` anywhere. */
-static bool stands_behind(const char *code, const char *mark, char end,
-                          const char *name)
-{
-    char part[512];
-
-    while ((code = strstr(code, mark)) != NULL) {
-        const char *close = strchr(code, end);
-
-        if (close == NULL)
-            return false;
-        snprintf(part, sizeof part, "%.*s", (int)(close - code), code);
-        if (shmt_text_mentions(part, name, 1) > 0)
-            return true;
-        code = close;
-    }
-    return false;
-}
-
 static bool is_extent(const struct shmt_draft *draft, int64_t value)
 {
     for (size_t k = 0; k < 3; k++)
@@ -76,11 +57,7 @@ static const char *reached(const struct shmt_draft *draft,
 {
     if (is_extent(draft, number->value))
         return "it is an extent of the block";
-    if (stands_behind(draft->code, "__launch_bounds__", ')', number->name))
-        return "it stands in the launch bounds";
-    if (stands_behind(draft->code, "__shared__", ';', number->name))
-        return "it stands in an array in shared memory";
-    return NULL;
+    return shmt_source_reaches(draft->code, number->name);
 }
 
 /* -- what is defined ------------------------------------------------------ */

@@ -16,9 +16,11 @@ static const char help[] =
     "usage: shmtune init FILE.cu [OPTION]...\n"
     "\n"
     "Drafts the spec of a kernel, from the text of its source: arguments with\n"
-    "their types, macros behind #ifndef as parameters, and the launch where\n"
-    "host code has one. What the text does not say is marked \"TODO: ...\";\n"
-    "`shmtune check` lists the marks. Needs no GPU and no compiler.\n"
+    "their types, the launch where host code has one, and as parameters\n"
+    "macros behind #ifndef and each #define of a number that reaches the\n"
+    "block, the launch bounds or an array in shared memory. What the text\n"
+    "does not say is marked \"TODO: ...\"; `shmtune check` lists the marks.\n"
+    "Needs no GPU and no compiler.\n"
     "\n"
     "  --entry NAME    the kernel, where the source has several\n"
     "  -o, --output FILE  the spec [FILE.yaml beside the source]; - prints it\n"
@@ -317,6 +319,8 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
                                   err);
     if (status == SHMTUNE_OK)
         status = choose(job, path, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_init_find_macros(&job->draft, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_check_output(job->output, path, err);
     if (status == SHMTUNE_OK && !job->force &&

@@ -9,6 +9,13 @@
 #include "command/command.h"
 #include "source/source.h"
 
+/* A macro that may be given another value. */
+struct shmt_init_macro {
+    const char *name, *value;
+    const char *reaches;              /* of a plain definition; NULL: it is
+                                         behind #ifndef */
+};
+
 /* What a draft is made from. */
 struct shmt_init_draft {
     struct shmt_arena *arena;
@@ -18,7 +25,16 @@ struct shmt_init_draft {
     const struct shmt_source_kernel *kernel;
     const struct shmt_source_kernel *reference;  /* NULL: none looks like it */
     const struct shmt_source_launch *launch;     /* NULL: there is none */
+    size_t macro_count;
+    const struct shmt_init_macro *macros;
 };
+
+/* init_macro.c: once the rest is known. */
+enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
+                                          struct shmt_error *err);
+/* A `constexpr int NAME = 32;` that would be one of them as a macro; NULL:
+ * none. */
+const char *shmt_init_constant(const struct shmt_init_draft *draft);
 
 /* Writes the spec, with a mark for all that is not known. */
 void shmt_init_write(const struct shmt_init_draft *draft,

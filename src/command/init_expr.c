@@ -45,10 +45,10 @@ static const char *find_name(const void *context, const char *name)
     const struct shmt_source_launch *launch = draft->launch;
     int64_t number;
 
-    for (size_t k = 0; k < draft->source.macro_count; k++)
-        if (strcmp(name, draft->source.macros[k].name) == 0 &&
-            shmt_init_number(draft->source.macros[k].value, &number))
-            return draft->source.macros[k].name;
+    for (size_t k = 0; k < draft->macro_count; k++)
+        if (strcmp(name, draft->macros[k].name) == 0 &&
+            shmt_init_number(draft->macros[k].value, &number))
+            return draft->macros[k].name;
     for (size_t k = 0; launch != NULL && k < signature->count &&
                        launch->argument_count == signature->count; k++)
         if (shmt_init_is_dimension(&signature->parameters[k]) &&

@@ -102,17 +102,25 @@ static void add_parameters(const struct shmt_init_draft *draft,
                            struct shmt_text *text)
 {
     shmt_text_add(text, "parameters:");
-    if (draft->source.macro_count == 0) {
+    if (draft->macro_count == 0) {
+        const char *const constant = shmt_init_constant(draft);
+
         shmt_text_add(text, " ");
         mark(text, "what may be tuned, as {BLOCK: {values: [128, 256], "
-             "default: 256}}; in the source a macro behind #ifndef BLOCK");
+             "default: 256}}; in the source a macro behind #ifndef BLOCK%s%.64s"
+             "%s", constant == NULL ? "" : "; ",
+             constant == NULL ? "" : constant,
+             constant == NULL ? "" : ", a constant there, may be one");
     }
     shmt_text_add(text, "\n");
-    for (size_t k = 0; k < draft->source.macro_count; k++) {
-        const struct shmt_source_macro *macro = &draft->source.macros[k];
+    for (size_t k = 0; k < draft->macro_count; k++) {
+        const struct shmt_init_macro *macro = &draft->macros[k];
         int64_t value;
         bool zero = false;
 
+        if (macro->reaches != NULL)
+            shmt_text_addf(text, "  # %s is a #define of the source; %s.\n",
+                           macro->name, macro->reaches);
         shmt_text_addf(text, "  %s: {values: ", macro->name);
         if (shmt_init_number(macro->value, &value)) {
             text->failed |= value == 1 &&
@@ -125,7 +133,8 @@ static void add_parameters(const struct shmt_init_draft *draft,
             shmt_text_add(text, ", default: ");
             mark(text, "one of them");
         }
-        shmt_text_add(text, "}\n");
+        shmt_text_add(text, macro->reaches == NULL ? "}\n"
+                                                   : ", override: true}\n");
     }
 }
 

@@ -139,6 +139,9 @@ enum shmtune_status shmt_source_read(struct shmt_arena *arena,
                                      const char *text,
                                      struct shmt_source *out,
                                      struct shmt_error *err);
+/* What makes a number with this name one to tune, "it stands in the launch
+ * bounds"; NULL: nothing that is known. */
+const char *shmt_source_reaches(const char *text, const char *name);
 /* *zero: the text asks whether the macro is set, `#if NAME`, `NAME ? a : b`, or
  * adds it and does nothing else with it, `[TILE + NAME]`, so that 0 may be a
  * value of it as 1 is.  false: there is no memory. */

@@ -262,4 +262,54 @@ for spec in "$source"/kernels/*.yaml "$source"/examples/scale/scale.yaml; do
 done
 check "each kernel of the project is drafted with its arguments" \
     [ "$same" -eq 13 ]
+# Plain definitions, as most sources have them.
+cat >"$own/plain.cu" <<'END'
+#define TILE_DIM 32
+#define BLOCK_ROWS 8
+#define PER_THREAD 2
+#define LIMIT 700
+#define HALF (TILE_DIM / 2)
+#ifndef GUARDED
+#define GUARDED 1
+#endif
+__global__ void transpose(float *out, const float *in, int width)
+{
+    __shared__ float tile[TILE_DIM][TILE_DIM + 1];
+    int x = PER_THREAD * blockIdx.x * TILE_DIM + threadIdx.x;
+    tile[threadIdx.y][threadIdx.x] = x < LIMIT ? in[x * width] : HALF;
+    out[x] = tile[threadIdx.x][threadIdx.y] + GUARDED;
+}
+#ifndef __CUDACC_RTC__
+void run(float *o, float *i, int w)
+{
+    dim3 grid(w / TILE_DIM), threads(TILE_DIM, BLOCK_ROWS);
+    transpose<<<grid, threads>>>(o, i, w);
+}
+#endif
+END
+run init "$own/plain.cu" -o "$own/scale.yaml" --force
+check "definitions that reach the block are parameters" all "exits 0" \
+    "has 'TILE_DIM: {values: [8, 16, 32, 64, 128], default: 32, override: true}'" \
+    "has 'BLOCK_ROWS: {values: [2, 4, 8, 16, 32], default: 8, override: true}'" \
+    "has 'PER_THREAD: {values: [1, 2, 4, 8], default: 2, override: true}'" \
+    "has '# BLOCK_ROWS is a #define of the source; it is an extent of the block.'" \
+    "has '# PER_THREAD is a #define of the source; it multiplies the block'" \
+    "has 'block: [\"TILE_DIM\", \"BLOCK_ROWS\"]'" "has '  GUARDED: {values: '" \
+    "! has LIMIT" "! has HALF"
+cp "$own/scale.yaml" "$folder/drafted.yaml"
+sed 's/^#define TILE_DIM/constexpr int TILE_DIM =/; s/BLOCK_ROWS 8/BLOCK_ROWS ROWS/
+    s/32$/32;/; /PER_THREAD 2/d; s/PER_THREAD [*]//; /^#ifndef GUARDED/,/^#endif/d' \
+    "$own/plain.cu" >"$own/constant.cu"
+run init "$own/constant.cu" -o "$own/scale.yaml" --force
+check "a constant is named, which a macro could be" all "exits 0" \
+    "has 'behind #ifndef BLOCK; TILE_DIM, a constant there, may be one'"
+cp "$folder/drafted.yaml" "$own/scale.yaml"
+sed 's/{default: "TODO[^}]*}/{default: 1024}/; /^reference/d
+    s/role: "TODO[^"]*"/role: output/; s/count: "TODO[^"]*"/count: width * width/
+    s/tolerance: "TODO[^"]*"/tolerance: {relative: 1.0e-6}/' \
+    "$own/scale.yaml" >"$own/plain.yaml"
+run check --no-compile "$own/plain.yaml"
+check "which check takes" all "exits 0" "out_has '^1 ok, 0 wrong'"
+run space "$own/plain.yaml"
+check "and which have values" all "exits 0" "out_has '^[1-9][0-9]* valid'"
 finish

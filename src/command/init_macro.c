@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * init_macro: the macros of a source that its spec may give other values:
+ * those behind #ifndef, and plain definitions of a number that reaches the
+ * block, an array in shared memory or the launch bounds.  Called by init.c.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "command/init.h"
+#include "kernel/kernel.h"
+
+static bool is_there(const struct shmt_init_draft *draft, const char *name)
+{
+    for (size_t k = 0; k < draft->macro_count; k++)
+        if (strcmp(draft->macros[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* -- what a definition reaches --------------------------------------------- */
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t\n");
+}
+
+/* Behind `blockIdx.x`, or a factor of it: whether `* name` is one. */
+static bool is_factor(const char *at, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (at = skip_blanks(at); *at == '*'; at = skip_blanks(at)) {
+        size_t own;
+
+        at = skip_blanks(at + 1);
+        own = shmt_text_name_length(at);
+        if (own == length && memcmp(at, name, length) == 0)
+            return true;
+        if (own == 0)
+            return false;
+        at += own;
+    }
+    return false;
+}
+
+/* Whether the name and a `*` stand right before `at`. */
+static bool stands_before(const char *text, const char *at, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *from = at;
+
+    while (from > text && strchr(" \t\n", from[-1]) != NULL)
+        from--;
+    if (from == text || *--from != '*')
+        return false;
+    while (from > text && strchr(" \t\n", from[-1]) != NULL)
+        from--;
+    return (size_t)(from - text) > length &&
+           memcmp(from - length, name, length) == 0 &&
+           shmt_text_name_length(from - length - 1) == 0;
+}
+
+static bool multiplies_block(const char *text, const char *name)
+{
+    static const char index[] = "blockIdx.x";       /* or .y, .z */
+    const size_t length = sizeof index - 1;
+
+    for (const char *at = text; (at = strstr(at, "blockIdx.")) != NULL;
+         at += length)
+        if (strlen(at) <= length || is_factor(at + length, name) ||
+            stands_before(text, at, name))
+            return strlen(at) > length;
+    return false;
+}
+
+static const char *reaches_kernel(const struct shmt_init_draft *draft,
+                                  const char *name)
+{
+    return multiplies_block(draft->text, name)
+               ? "it multiplies the block's index"
+               : shmt_source_reaches(draft->text, name);
+}
+
+/* `<<<grid, NAME>>>`, or `dim3 threads(NAME, 8)` for that. */
+static bool is_launched(const struct shmt_init_draft *draft, const char *name)
+{
+    const char *const block =
+        draft->launch == NULL ? "" : draft->launch->block;
+
+    if (shmt_text_mentions(block, name, 1) > 0)
+        return true;
+    for (size_t k = 0; k < draft->source.variable_count; k++)
+        if (shmt_text_mentions(block, draft->source.variables[k].name, 1) > 0 &&
+            shmt_text_mentions(draft->source.variables[k].value, name, 1) > 0)
+            return true;
+    return false;
+}
+
+static const char *reached_by(const struct shmt_init_draft *draft,
+                              const char *name)
+{
+    return is_launched(draft, name) ? "it is an extent of the block"
+                                    : reaches_kernel(draft, name);
+}
+
+/* -- all of them ----------------------------------------------------------- */
+
+enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
+                                          struct shmt_error *err)
+{
+    const struct shmt_source *const source = &draft->source;
+    struct shmt_init_macro *const macros =
+        shmt_arena_alloc(draft->arena, source->macro_count +
+                                           source->define_count + 1,
+                         sizeof *macros);
+    int64_t number;
+
+    if (macros == NULL)
+        return shmt_error_memory(err);
+    draft->macros = macros;
+    for (size_t k = 0; k < source->macro_count; k++)
+        macros[draft->macro_count++] = (struct shmt_init_macro){
+            source->macros[k].name, source->macros[k].value, NULL};
+    for (size_t k = 0; k < source->define_count; k++) {
+        const struct shmt_source_define *const one = &source->defines[k];
+        const char *reaches;
+
+        if (one->takes || !shmt_kernel_may_name(one->name) ||
+            !shmt_init_number(one->value, &number) ||
+            is_there(draft, one->name))
+            continue;
+        reaches = reached_by(draft, one->name);
+        if (reaches != NULL)
+            macros[draft->macro_count++] =
+                (struct shmt_init_macro){one->name, one->value, reaches};
+    }
+    return SHMTUNE_OK;
+}
+
+const char *shmt_init_constant(const struct shmt_init_draft *draft)
+{
+    int64_t number;
+
+    for (size_t k = 0; k < draft->source.variable_count; k++)
+        if (shmt_init_number(draft->source.variables[k].value, &number) &&
+            reaches_kernel(draft, draft->source.variables[k].name) != NULL)
+            return draft->source.variables[k].name;
+    return NULL;
+}
