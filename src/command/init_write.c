@@ -230,12 +230,34 @@ static void add_type(const struct shmt_signature_parameter *parameter,
         shmt_text_add(text, shmt_element_word(parameter->element));
 }
 
-static void add_buffer(const struct shmt_signature_parameter *parameter,
+/* By what the text does with it; NULL: it does not say. */
+static const char *role_of(const struct shmt_init_draft *draft,
+                           const struct shmt_signature_parameter *parameter)
+{
+    static const char *const roles[] = {
+        [SHMT_SOURCE_READ] = "input", [SHMT_SOURCE_WRITTEN] = "output",
+        [SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN] = "inout"};
+
+    if (parameter->constant)
+        return "input";
+    for (size_t k = 0; k < draft->source.define_count &&
+                       parameter->use != SHMT_SOURCE_UNKNOWN; k++)
+        if (shmt_text_mentions(draft->source.defines[k].value,
+                               parameter->name, 1) > 0)
+            return NULL;
+    return roles[parameter->use];
+}
+
+static void add_buffer(const struct shmt_init_draft *draft,
+                       const struct shmt_signature_parameter *parameter,
                        struct shmt_text *text)
 {
+    const char *const role = role_of(draft, parameter);
+    const bool written = role == NULL || strcmp(role, "input") != 0;
+
     shmt_text_add(text, ", role: ");
-    if (parameter->constant)
-        shmt_text_add(text, "input");
+    if (role != NULL)
+        shmt_text_add(text, role);
     else
         mark(text, "output; inout if what is in it counts, workspace if "
              "nobody reads it afterwards");
@@ -245,13 +267,13 @@ static void add_buffer(const struct shmt_signature_parameter *parameter,
              parameter->lanes, parameter->type);
     else
         mark(text, "how many elements, as n");
-    if (!parameter->constant &&
-        (parameter->kind == SHMT_SIGNATURE_ELEMENT ||
-         parameter->kind == SHMT_SIGNATURE_VECTOR) &&
+    if (written && (parameter->kind == SHMT_SIGNATURE_ELEMENT ||
+                    parameter->kind == SHMT_SIGNATURE_VECTOR) &&
         shmt_element_is_real(parameter->element)) {
         shmt_text_add(text, ", tolerance: ");
-        mark(text, "how far an element may be off, as {relative: %s}; a "
-             "workspace has none", shmt_element_tolerance(parameter->element));
+        mark(text, "how far an element may be off, as {relative: %s}%s",
+             shmt_element_tolerance(parameter->element),
+             role == NULL ? "; a workspace has none" : "");
     }
 }
 
@@ -279,7 +301,8 @@ static void add_vector(const struct shmt_signature_parameter *parameter,
     shmt_text_add(text, "}");
 }
 
-static void add_argument(const struct shmt_signature_parameter *parameter,
+static void add_argument(const struct shmt_init_draft *draft,
+                         const struct shmt_signature_parameter *parameter,
                          struct shmt_text *text)
 {
     if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER) {
@@ -295,7 +318,7 @@ static void add_argument(const struct shmt_signature_parameter *parameter,
     } else {
         add_type(parameter, text);
         if (parameter->pointer)
-            add_buffer(parameter, text);
+            add_buffer(draft, parameter, text);
         else
             add_scalar(parameter, text);
     }
@@ -316,7 +339,7 @@ static void add_arguments(const struct shmt_init_draft *draft,
         shmt_text_add(text, "  ");
         add_name(one, k, text);
         shmt_text_add(text, ": ");
-        add_argument(one, text);
+        add_argument(draft, one, text);
         shmt_text_add(text, "\n");
     }
 }

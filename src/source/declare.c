@@ -6,7 +6,7 @@
 #include "source/token.h"
 
 /* Declarations of shared memory outside of kernels. */
-enum { MOST_SHARED = 16 };
+enum { MOST_SHARED = 16, MOST_USED = 256 };
 
 static const struct shmt_source_token *
 at(const struct shmt_source_tokens *tokens, size_t k)
@@ -76,9 +76,14 @@ static size_t end_of_parameter(const struct shmt_source_tokens *tokens,
     return to;
 }
 
+/* Where a kernel's is: tokens [from, to). */
+struct body {
+    size_t from, to;
+};
+
 /* Tokens [from, to) are what stands within the parentheses. */
 static bool read_parameters(const struct shmt_source_tokens *tokens,
-                            size_t from, size_t to,
+                            size_t from, size_t to, const struct body *body,
                             struct shmt_signature *out)
 {
     struct shmt_signature_parameter *parameters;
@@ -98,6 +103,9 @@ static bool read_parameters(const struct shmt_source_tokens *tokens,
 
         if (!shmt_source_parameter(tokens, k, end, &parameters[n]))
             return false;
+        if (parameters[n].pointer && n < MOST_USED)
+            parameters[n].use = shmt_source_use(tokens, body->from, body->to,
+                                                parameters[n].name);
         k = end + 1;
     }
     out->count = count;
@@ -153,11 +161,6 @@ static bool find_shared(const struct shmt_source_tokens *tokens, size_t from,
     }
     return true;
 }
-
-/* Where a kernel's is: tokens [from, to). */
-struct body {
-    size_t from, to;
-};
 
 static bool names(const struct shmt_source_tokens *tokens,
                   const struct body *body, const char *name)
@@ -250,7 +253,8 @@ static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
     *where = (struct body){body, end};
     *found = true;
     return out->name != NULL && out->qualified != NULL &&
-           read_parameters(tokens, name + 2, body - 1, &out->signature) &&
+           read_parameters(tokens, name + 2, body - 1, where,
+                           &out->signature) &&
            find_shared(tokens, body, end, out);
 }
 

@@ -24,6 +24,8 @@ enum shmt_signature_kind {
     SHMT_SIGNATURE_VECTOR      /* float4: so many of an element */
 };
 
+enum { SHMT_SOURCE_UNKNOWN, SHMT_SOURCE_READ, SHMT_SOURCE_WRITTEN };
+
 struct shmt_signature_parameter {
     const char *name;          /* "" when it is not known */
     const char *type;          /* "const float *", for people */
@@ -34,6 +36,8 @@ struct shmt_signature_parameter {
                                         size, else BYTES */
     int lanes;                       /* of VECTOR, 1 to 4, as a text has it;
                                         0: not known */
+    unsigned use;                    /* of what it points to, as a text has it:
+                                        READ, WRITTEN, or both */
 };
 
 struct shmt_signature {

@@ -72,6 +72,11 @@ bool shmt_source_pass(const struct shmt_source_tokens *tokens, size_t k,
 /* The namespaces there, "a::b::", or "". */
 const char *shmt_source_path(const struct shmt_source_place *place);
 
+/* use.c: what the body in tokens [from, to) does with the elements of an array:
+ * READ, WRITTEN, both, or UNKNOWN, where it is used otherwise. */
+unsigned shmt_source_use(const struct shmt_source_tokens *tokens, size_t from,
+                         size_t to, const char *name);
+
 /* condition.c: what `#if TEXT` comes to, its macros replaced; what is no
  * number of C is 0, and what cannot be read is false. */
 bool shmt_source_condition(const char *text);

@@ -40,7 +40,7 @@ int main()
 END
 run init "$own/scale.cu"
 check "a draft is written beside the source" all "exits 0" err_empty \
-    "[ -f '$own/scale.yaml' ]" "out_has 'scale.yaml: drafted for scale; 8 things to write:$'" \
+    "[ -f '$own/scale.yaml' ]" "out_has 'scale.yaml: drafted for scale; 7 things to write:$'" \
     "out_has '^  .*/scale.yaml:6:16: a usual size'"
 has() { grep -qF -e "$1" "$own/scale.yaml"; }
 check "types, parameters, launch and reference are in it" all \
@@ -52,16 +52,16 @@ check "types, parameters, launch and reference are in it" all \
     "has 'n: {type: i32, value: n}'"
 run check --no-compile "$own/scale.yaml"
 check "check lists all that is left, with its place" all "exits 2" \
-    "[ $(grep -c '^wrong .*scale.yaml:[0-9]*:[0-9]*: to be written: ' "$folder/out") -eq 8 ]" \
-    "out_has '^0 ok, 8 wrong'"
+    "[ $(grep -c '^wrong .*scale.yaml:[0-9]*:[0-9]*: to be written: ' "$folder/out") -eq 7 ]" \
+    "out_has '^0 ok, 7 wrong'"
 run space "$own/scale.yaml"
 check "others name the first" all "exits 2" \
-    "err_has 'scale.yaml:6:16: to be written: a usual size.*; .shmtune check. lists all 8'"
+    "err_has 'scale.yaml:6:16: to be written: a usual size.*; .shmtune check. lists all 7'"
 cp "$own/scale.yaml" "$folder/before"
 (cd "$own" && "$build/shmtune" init scale.cu -o - >"$folder/out" 2>"$folder/err")
 check "with -o - it is printed, and no file made" all \
     "cmp -s '$own/scale.yaml' '$folder/out'" "[ ! -e '$own/-' ]" \
-    "err_has '^-: drafted for scale; 8 things to write:$'"
+    "err_has '^-: drafted for scale; 7 things to write:$'"
 run init "$own/scale.cu"
 check "it is not written over" all "exits 1" "err_has 'is there already; --force'" \
     "cmp -s '$own/scale.yaml' '$folder/before'"

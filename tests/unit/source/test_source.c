@@ -587,6 +587,59 @@ static void odd_text_is_let_pass(void)
         CHECK_INT(read_text(texts[k]).kernel_count, 0 + (k == 18));
 }
 
+/* What the body does with `a`. */
+static unsigned use_in(const char *body)
+{
+    struct shmt_source source;
+    char text[512];
+
+    snprintf(text, sizeof text, "__global__ void k(float *a, float *b, int i)\n"
+             "{ %s\n}\n", body);
+    source = read_text(text);
+    return source.kernel_count == 1
+               ? source.kernels[0].signature.parameters[0].use : 99;
+}
+
+static const char *used_in(const char *body, unsigned use, char out[128])
+{
+    snprintf(out, 128, "%.100s %u", body, use);
+    return out;
+}
+
+static void what_is_done_with_arrays_is_found(void)
+{
+    static const struct {
+        const char *body;
+        unsigned use;
+    } known[] = {
+        {"b[i] = a[i];", SHMT_SOURCE_READ},
+        {"if (a[i] == b[i] || a[i] <= 1) b[0] = x & 3;", SHMT_SOURCE_READ},
+        {"b[(int)a[i]] = a[i + 1] * a[i - 1].x;", SHMT_SOURCE_READ},
+        {"a[i] = b[i];", SHMT_SOURCE_WRITTEN},
+        {"a[b[i] > 0 ? i : 0].x = 1; node.a[3] = p->a;", SHMT_SOURCE_WRITTEN},
+        {"a[i][2] = b[i];", SHMT_SOURCE_WRITTEN},
+        {"a[i] = a[i + 1];", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
+        {"a[i] += 1;", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
+        {"a[i] <<= 1;", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
+        {"a[i]++;", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
+        {"--a[i];", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
+        {"atomicMax(&a[i], 3);", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
+        {"help(a, i);", SHMT_SOURCE_UNKNOWN},
+        {"*a = 1;", SHMT_SOURCE_UNKNOWN},
+        {"a += i; b[i] = a[0];", SHMT_SOURCE_UNKNOWN},
+        {"float *c = &a[i]; c[0] = 1;", SHMT_SOURCE_UNKNOWN},
+        {"float4 *c = (float4 *)a; b[0] = a[1];", SHMT_SOURCE_UNKNOWN},
+        {"\n#define AT a[i]\n AT = 1; b[0] = a[0];", SHMT_SOURCE_UNKNOWN},
+        {"b[i] = 1;", SHMT_SOURCE_UNKNOWN},
+    };
+
+    char found[128], expected[128];
+
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+        CHECK_TEXT(used_in(known[k].body, use_in(known[k].body), found),
+                   used_in(known[k].body, known[k].use, expected));
+}
+
 int main(void)
 {
     arena = shmt_arena_new();
@@ -607,6 +660,7 @@ int main(void)
     CHECK_RUN(definitions_are_found);
     CHECK_RUN(extents_are_said);
     CHECK_RUN(what_is_deep_is_not_said);
+    CHECK_RUN(what_is_done_with_arrays_is_found);
     CHECK_RUN(odd_text_is_let_pass);
     shmt_arena_free(arena);
     return CHECK_END();

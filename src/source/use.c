@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * use: what the body of a kernel does with what its parameters point to.
+ */
+#include "source/token.h"
+
+#include <string.h>
+
+static const struct shmt_source_token *
+at(const struct shmt_source_tokens *tokens, size_t k)
+{
+    return &tokens->items[k];
+}
+
+static bool is_one_of(const struct shmt_source_token *token, const char *signs)
+{
+    return token->word == SHMT_SOURCE_SIGN && token->length == 1 &&
+           strchr(signs, token->at[0]) != NULL;
+}
+
+static bool is_twice(const struct shmt_source_tokens *tokens, size_t k,
+                     const char *sign)
+{
+    return shmt_source_is(at(tokens, k), sign) &&
+           shmt_source_is(at(tokens, k + 1), sign);
+}
+
+/* `.name`, `->name`: of something else. */
+static bool is_member(const struct shmt_source_tokens *tokens, size_t k)
+{
+    return k > 1 && (shmt_source_is(at(tokens, k - 1), ".") ||
+                     (shmt_source_is(at(tokens, k - 1), ">") &&
+                      shmt_source_is(at(tokens, k - 2), "-")));
+}
+
+/* `atomicAdd(&name`, where `&` is at k. */
+static bool is_atomic(const struct shmt_source_tokens *tokens, size_t k)
+{
+    static const char atomic[] = "atomic";
+
+    return k > 1 && shmt_source_is(at(tokens, k - 1), "(") &&
+           at(tokens, k - 2)->length > sizeof atomic - 1 &&
+           memcmp(at(tokens, k - 2)->at, atomic, sizeof atomic - 1) == 0;
+}
+
+/* Behind `name[...]`, and members of that. */
+static size_t behind_element(const struct shmt_source_tokens *tokens, size_t k,
+                             size_t to)
+{
+    while (k < to && shmt_source_is(at(tokens, k), "["))
+        k = shmt_source_behind(tokens, k, to);
+    while (k + 1 < to && shmt_source_is(at(tokens, k), ".") &&
+           at(tokens, k + 1)->word == SHMT_SOURCE_NAME)
+        k += 2;
+    return k;
+}
+
+/* What is done to an element, by what stands behind it. */
+static unsigned use_behind(const struct shmt_source_tokens *tokens, size_t k,
+                           size_t to)
+{
+    const bool next = k + 1 < to;
+
+    if (k >= to)
+        return SHMT_SOURCE_UNKNOWN;
+    if (shmt_source_is(at(tokens, k), "="))
+        return next && shmt_source_is(at(tokens, k + 1), "=")
+                   ? SHMT_SOURCE_READ : SHMT_SOURCE_WRITTEN;
+    if (next && (is_twice(tokens, k, "+") || is_twice(tokens, k, "-") ||
+                 (is_one_of(at(tokens, k), "+-*/%&|^") &&
+                  shmt_source_is(at(tokens, k + 1), "=")) ||
+                 ((is_twice(tokens, k, "<") || is_twice(tokens, k, ">")) &&
+                  k + 2 < to && shmt_source_is(at(tokens, k + 2), "="))))
+        return SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN;
+    return SHMT_SOURCE_READ;
+}
+
+/* What is done where the name stands at k. */
+static unsigned use_at(const struct shmt_source_tokens *tokens, size_t k,
+                       size_t to)
+{
+    if (k + 1 >= to || !shmt_source_is(at(tokens, k + 1), "["))
+        return SHMT_SOURCE_UNKNOWN;
+    if (shmt_source_is(at(tokens, k - 1), "&"))
+        return is_atomic(tokens, k - 1)
+                   ? SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN
+                   : SHMT_SOURCE_UNKNOWN;
+    if (k > 1 && (is_twice(tokens, k - 2, "+") || is_twice(tokens, k - 2, "-")))
+        return SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN;
+    return use_behind(tokens, behind_element(tokens, k + 1, to), to);
+}
+
+unsigned shmt_source_use(const struct shmt_source_tokens *tokens, size_t from,
+                         size_t to, const char *name)
+{
+    unsigned out = 0;
+
+    for (size_t k = from + 1; k < to; k++) {
+        unsigned use;
+
+        /* A definition in the body may do anything with it. */
+        if (at(tokens, k)->word == SHMT_SOURCE_DIRECTIVE) {
+            const char *const text = at(tokens, k)->at;
+            const char *const found = strstr(text, name);
+
+            if (found != NULL &&
+                (size_t)(found - text) < at(tokens, k)->length)
+                return SHMT_SOURCE_UNKNOWN;
+            continue;
+        }
+        if (at(tokens, k)->word != SHMT_SOURCE_NAME ||
+            !shmt_source_is(at(tokens, k), name) || is_member(tokens, k))
+            continue;
+        use = use_at(tokens, k, to);
+        if (use == SHMT_SOURCE_UNKNOWN)
+            return use;
+        out |= use;
+    }
+    return out;
+}
