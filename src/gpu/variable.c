@@ -101,6 +101,49 @@ static bool is_used(const struct shmt_kernel *kernel,
     return count >= 2;
 }
 
+/* Whether a declaration in the text gives the variable a value: an initialiser
+ * of zeros leaves no byte in a binary.  An assignment is none. */
+static bool has_initialiser(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = strstr(text, name); at != NULL;
+         at = strstr(at + 1, name)) {
+        const char *end = at + length, *start = at, *word;
+
+        end += strspn(end, " \t\r\n");
+        while (*end == '[' && strchr(end, ']') != NULL) {
+            end = strchr(end, ']') + 1;
+            end += strspn(end, " \t\r\n");
+        }
+        if (shmt_text_name_length(at) != length ||
+            !(*end == '{' || (*end == '=' && end[1] != '=')))
+            continue;
+        while (start > text && strchr(";{}", start[-1]) == NULL)
+            start--;
+        word = strstr(start, "const");     /* __constant__, constexpr too */
+        if (word == NULL || word >= at)
+            word = strstr(start, "__device__");
+        if (word != NULL && word < at)
+            return true;
+    }
+    return false;
+}
+
+/* Whether nobody gives it a value, as far as can be told. */
+static bool is_unfilled(const struct shmt_kernel *kernel,
+                        const struct shmt_kernel_code *code, const char *plain)
+{
+    const char *last = strrchr(plain, ':');
+    const char *name = last == NULL ? plain : last + 1;
+    bool filled = !is_used(kernel, code, plain) ||
+                  has_initialiser(code->text, name);
+
+    for (size_t k = 0; k < kernel->header_count && !filled; k++)
+        filled = has_initialiser(kernel->headers[k].text, name);
+    return !filled;
+}
+
 static enum shmtune_status check_bytes(struct shmt_kernel_evaluated *evaluated,
                                        const struct shmt_cubin_variable *found,
                                        size_t k, struct shmt_error *err)
@@ -128,9 +171,10 @@ static enum shmtune_status refuse_unfilled(const char *plain, uint64_t bytes,
 {
     return shmt_error_set(
         err, SHMTUNE_INVALID_FILE,
-        "the __constant__ variable %.64s (%llu bytes) has no initialiser and "
+        "the __constant__ variable %.64s (%llu byte%s) has no initialiser and "
         "nobody fills it; add an argument {type: TYPE, role: symbol, count: "
-        "COUNT} to the spec", plain, (unsigned long long)bytes);
+        "COUNT} to the spec", plain, (unsigned long long)bytes,
+        shmt_text_plural(bytes));
 }
 
 static bool is_among(const struct shmt_launch *launches, size_t count,
@@ -182,7 +226,7 @@ static enum shmtune_status check_one(struct shmt_kernel_evaluated *evaluated,
     add_plain(found->name, &plain);
     if (plain.failed)
         status = shmt_error_memory(err);
-    else if (is_used(kernel, shmt_kernel_code_of(evaluated), plain.data))
+    else if (is_unfilled(kernel, shmt_kernel_code_of(evaluated), plain.data))
         status = refuse_unfilled(plain.data, found->bytes, err);
     shmt_text_free(&plain);
     return status;
@@ -227,12 +271,13 @@ static void note_unfilled(const struct shmt_kernel *kernel,
     struct shmt_text plain = {0};
 
     add_plain(found->name, &plain);
-    if (!plain.failed && is_used(kernel, &kernel->code, plain.data))
-        shmt_text_addf(notes, "the %s variable %s (%llu bytes) has no "
+    if (!plain.failed && is_unfilled(kernel, &kernel->code, plain.data))
+        shmt_text_addf(notes, "the %s variable %s (%llu byte%s) has no "
                        "initialiser, and no argument with \"role: symbol\" "
                        "fills it\n",
                        found->constant ? "__constant__" : "__device__",
-                       plain.data, (unsigned long long)found->bytes);
+                       plain.data, (unsigned long long)found->bytes,
+                       shmt_text_plural(found->bytes));
     notes->failed |= plain.failed;
     shmt_text_free(&plain);
 }

@@ -342,6 +342,16 @@ run check "$root/kernels/other.yaml"
 check "one that is filled is well, one of __device__ is noted" all "exits 0" \
     "out_lacks ' w (12 bytes)'" \
     "out_has '^note .*the __device__ variable c (4 bytes) has no initialiser'"
+variables '__constant__ int w = 0, v[2][2] = {{0}}; constexpr bool FLAG = false; __device__ int c{0};' \
+    '(w + v[1][0] + (FLAG ? 2 : 1) + c) *'
+sed -i '/^  w: {type: f32, role: symbol/d' "$root/kernels/other.yaml"
+run check "$root/kernels/other.yaml"
+check "variables that are initialised with zeros are filled" all "exits 0" \
+    "out_lacks 'has no initialiser'"
+variables '__constant__ int w;' '(w == 0 ? 1 : w) *'
+run check "$root/kernels/other.yaml"
+check "a comparison is no initialiser" all "exits 2" \
+    "out_has 'the __constant__ variable w (4 bytes) has no initialiser'"
 variables 'namespace cuda::std { __device__ int end; } namespace our { __device__ int end; }' \
     '(cuda::std::end + our::end) *'
 run check "$root/kernels/other.yaml"
