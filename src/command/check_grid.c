@@ -63,8 +63,20 @@ static int64_t end_of_step(struct extent *extent, int64_t size)
     return size + good;
 }
 
+/* Whether step `blocks` begins at `blocks` times the length. */
+static bool begins_there(struct extent *extent, int64_t blocks, int64_t length)
+{
+    int64_t start;
+
+    return !__builtin_mul_overflow(blocks, length, &start) &&
+           extent_at(extent, start) == blocks &&
+           extent_at(extent, start - 1) == blocks - 1;
+}
+
 /* Whether it was told that something is left out.  The step behind that of the
- * size is looked at: the first may be longer, by max(1, n // 128). */
+ * size is looked at: the first may be longer, by max(1, n // 128).  So is one
+ * twice as far: steps of 2 and now and then of 3 elements, as ceildiv(127 * n,
+ * 256) has them, pass where those of 2 would begin. */
 static bool check_extent(struct shmt_check *check, struct extent *extent,
                          char axis)
 {
@@ -75,11 +87,12 @@ static bool check_extent(struct shmt_check *check, struct extent *extent,
     const int64_t length =
         last == 0 ? 0 : end_of_step(extent, last + 1) - last;
     const struct shmt_place place = shmt_expr_place(extent->expr);
-    const bool next = length > 1 && extent_at(extent, last + 1) == blocks + 1;
+    const bool found = length > 1 && last + 1 == (blocks + 1) * length &&
+                       begins_there(extent, blocks + 1, length) &&
+                       begins_there(extent, 2 * (blocks + 1), length);
 
     extent->values[extent->dimension].i = size;
-    if (!next || blocks >= size || (blocks + 1) * length != last + 1 ||
-        blocks * length >= size)
+    if (!found || blocks >= size || blocks * length >= size)
         return false;
     shmt_check_report(check, SHMT_CHECK_NOTE,
                       "%s:%d:%d: the grid's %c, \"%s\", is %" PRId64 " where "

@@ -87,6 +87,7 @@ grid "by division, too" "int(n / (BLOCK * 4))" 1000003 \
     'is 1953 where n is 1000003, for 512 each: the last 67 have no block'
 grid "where one is the least, too" "max(1, n // BLOCK)" 200 \
     'is 1 where n is 200, for 128 each: the last 72 have no block'
+grid "not by steps that pass such a place" "ceildiv(127 * n, 256)" 163
 grid "not where the size is a multiple" "n // BLOCK" 1024
 grid "not where it is one block" "max(1, n // BLOCK)" 128
 grid "not where it is rounded up by hand" "(n + BLOCK - 1) // BLOCK" 1000
