@@ -41,22 +41,26 @@ static enum shmtune_status report_empty(struct shmt_check *check,
     else
         status = shmt_space_funnel(&definition, stages, err);
     shmt_command_limits_end(&check->limits);
+    /* An estimate of none may be of few. */
     while (status == SHMTUNE_OK && k < kernel->constraint_count &&
-           stages[k + 1].count > 0)
+           (stages[k + 1].count > 0 || !stages[k + 1].exact))
         k++;
     if (status == SHMTUNE_OK && k < kernel->constraint_count) {
+        char before[32] = "those";
+
+        if (stages[k].exact)
+            snprintf(before, sizeof before, "%" PRIu64, stages[k].count);
         place = shmt_expr_place(kernel->constraints[k]);
         shmt_check_report(check, SHMT_CHECK_BAD,
                           "%s:%d:%d: no configuration satisfies the "
-                          "constraints at %s: of %llu that are left before "
-                          "it, \"%s\" leaves none; change it, the values of "
-                          "the parameters or the size", check->file,
-                          place.line, place.column, size,
-                          (unsigned long long)stages[k].count,
+                          "constraints%s: of %s that are left before it, "
+                          "\"%s\" leaves none; change it, the values of the "
+                          "parameters or the size", check->file, place.line,
+                          place.column, size, before,
                           shmt_expr_text(kernel->constraints[k]));
     } else if (status == SHMTUNE_OK) {
         shmt_check_report(check, SHMT_CHECK_BAD,
-                          "no configuration satisfies the constraints at %s",
+                          "no configuration satisfies the constraints%s",
                           size);
     }
     free(stages);
@@ -78,10 +82,10 @@ static enum shmtune_status check_space(struct shmt_check *check,
 
     if (status != SHMTUNE_OK)
         return status;
-    shmt_kernel_describe_problem(kernel, problem, &size);
+    shmt_kernel_describe_at(kernel, problem, &size);
     if (shmt_space_is_drawn(space))
-        shmt_check_report(check, SHMT_CHECK_NOTE, SHMT_SPACE_DRAWN,
-                          shmt_text_string(&size),
+        shmt_check_report(check, SHMT_CHECK_NOTE, "%s" SHMT_SPACE_DRAWN,
+                          kernel->name, shmt_text_string(&size),
                           (unsigned long long)shmt_space_count(space));
     if (shmt_space_count(space) == 0)
         status = report_empty(check, kernel, problem, shmt_text_string(&size),
@@ -170,7 +174,7 @@ static void report_default(struct shmt_check *check,
 {
     struct shmt_text size = {0}, place = {0};
 
-    shmt_kernel_describe_problem(kernel, problem, &size);
+    shmt_kernel_describe_at(kernel, problem, &size);
     /* Of several launches it is not known which. */
     if (result->verdict == SHMT_VERDICT_TOO_LARGE && kernel->launch_count == 1)
         shmt_text_addf(&place, "%s:%d:%d: ", check->file,
@@ -180,12 +184,12 @@ static void report_default(struct shmt_check *check,
         snprintf(check->told, sizeof check->told, "%s", result->reason);
     if (result->verdict != SHMT_VERDICT_OK)
         shmt_check_report(check, SHMT_CHECK_BAD,
-                          "%sthe default configuration at %s: %s: %s",
+                          "%sthe default configuration%s: %s: %s",
                           shmt_text_string(&place), shmt_text_string(&size),
                           shmt_verdict_word(result->verdict), result->reason);
     else if (result->resources.spill_store_bytes > 0)
         shmt_check_report(check, SHMT_CHECK_NOTE,
-                          "the default configuration at %s spills %d bytes a "
+                          "the default configuration%s spills %d bytes a "
                           "thread", shmt_text_string(&size),
                           result->resources.spill_store_bytes);
     shmt_text_free(&place);
@@ -316,6 +320,7 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
 {
     const size_t bad = check->bad;
     struct shmt_target *compiler = NULL;
+    const bool several = kernel->size_count > 1;
     uint64_t least = UINT64_MAX;
     bool missing[SHMT_KERNEL_PARTS];
     enum shmtune_status status =
@@ -339,11 +344,14 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
     if (status == SHMTUNE_OK && check->bad == bad)
         shmt_check_report(check, SHMT_CHECK_GOOD,
                           "spec of %s: %zu parameter%s, %zu size%s, %" PRIu64
-                          " or more configurations at each%s", kernel->name,
+                          "%s configuration%s%s%s", kernel->name,
                           kernel->parameter_count,
                           shmt_text_plural(kernel->parameter_count),
                           kernel->size_count,
                           shmt_text_plural(kernel->size_count), least,
+                          several ? " or more" : "",
+                          several ? "s" : shmt_text_plural(least),
+                          several ? " at each" : "",
                           compiler == NULL ? "; nothing of it was compiled"
                           : has_reference(kernel)
                            ? "; the default and the reference compile"

@@ -24,7 +24,7 @@ struct visit {
     const struct shmt_tuned *tuned;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     shmt_config config[SHMT_SPACE_PARAMETERS];
-    char size[256];                   /* "rows=1024 cols=1024" */
+    char size[256];                   /* " at rows=1024 cols=1024" */
     struct shmt_place place;          /* of what is looked at */
     const char *what;                 /* "the configuration", "a tie" */
 };
@@ -43,7 +43,7 @@ static void report(const struct visit *visit, enum shmt_check_outcome outcome,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    shmt_check_report(visit->check, outcome, "%s:%d:%d: %s at %s%s%s",
+    shmt_check_report(visit->check, outcome, "%s:%d:%d: %s%s%s%s",
                       visit->check->file, visit->place.line,
                       visit->place.column, visit->what, visit->size,
                       text[0] == ':' ? "" : " ", text);
@@ -185,7 +185,7 @@ static enum shmtune_status check_tuned(struct visit *visit,
                           tuned->place.line, tuned->place.column);
         return shmt_check_report_failure(visit->check, status, err);
     }
-    shmt_kernel_describe_problem(visit->kernel, visit->problem, &size);
+    shmt_kernel_describe_at(visit->kernel, visit->problem, &size);
     if (size.failed) {
         shmt_text_free(&size);
         return shmt_error_memory(err);

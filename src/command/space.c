@@ -72,6 +72,26 @@ static enum shmtune_status build(struct funnel *funnel,
     return status;
 }
 
+/* What is left at the end is known, and no constraint leaves fewer than those
+ * behind it. */
+static void correct_estimates(struct funnel *funnel)
+{
+    size_t k = funnel->kernel->constraint_count;
+    uint64_t least = funnel->valid;
+
+    if (!funnel->drawn)
+        funnel->stages[k] = (struct shmt_space_stage){least, true};
+    for (;; k--) {
+        struct shmt_space_stage *const stage = &funnel->stages[k];
+
+        if (stage->count < least)
+            stage->count = least;
+        least = stage->count;
+        if (k == 0)
+            return;
+    }
+}
+
 static enum shmtune_status measure(struct funnel *funnel,
                                    struct shmt_error *err)
 {
@@ -101,6 +121,8 @@ static enum shmtune_status measure(struct funnel *funnel,
         return shmt_error_memory(err);
     status = shmt_space_funnel(&definition, funnel->stages, err);
     shmt_command_limits_end(limits);
+    if (status == SHMTUNE_OK)
+        correct_estimates(funnel);
     return status;
 }
 
@@ -304,11 +326,13 @@ static enum shmtune_status print_table(const struct funnel *funnel,
     shmt_table_end(&table, funnel->call, &text);
     shmt_text_add(&text, "\n");
     shmt_text_add_count(&text, funnel->valid);
-    shmt_text_addf(&text, " valid configurations, %s in %.2f ms as ",
+    shmt_text_addf(&text, " valid configuration%s, %s in %.2f ms as ",
+                   shmt_text_plural(funnel->valid),
                    funnel->drawn ? "some of more, drawn" : "enumerated",
                    funnel->build_ms);
     shmt_text_add_count(&text, funnel->nodes);
-    shmt_text_addf(&text, " nodes (%.1f KiB)\n",
+    shmt_text_addf(&text, " node%s (%.1f KiB)\n",
+                   shmt_text_plural(funnel->nodes),
                    (double)funnel->bytes / 1024);
     return shmt_command_print_lines(&text, funnel->call, err);
 }

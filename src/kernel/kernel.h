@@ -590,6 +590,9 @@ bool shmt_kernel_may_name(const char *word);
 void shmt_kernel_describe_problem(const struct shmt_kernel *kernel,
                                   const int64_t *problem,
                                   struct shmt_text *text);
+/* The same behind " at "; nothing where it has no dimensions. */
+void shmt_kernel_describe_at(const struct shmt_kernel *kernel,
+                             const int64_t *problem, struct shmt_text *text);
 /* The same behind the kernel's name, "transpose, rows=4096 cols=4096"; the name
  * alone where it has no dimensions. */
 void shmt_kernel_name_problem(const struct shmt_kernel *kernel,

@@ -370,9 +370,9 @@ static enum shmtune_status append_trial(struct shmt_kernel_reader *reader,
 
     if (reader->err == NULL || status != SHMTUNE_INVALID_FILE)
         return status;
-    shmt_text_addf(&text, "%s (with the default configuration at ",
+    shmt_text_addf(&text, "%s (with the default configuration",
                    reader->err->text);
-    shmt_kernel_describe_problem(reader->kernel, problem, &text);
+    shmt_kernel_describe_at(reader->kernel, problem, &text);
     shmt_text_add(&text, ")");
     if (!text.failed)
         shmt_error_set(reader->err, status, "%s", shmt_text_string(&text));
@@ -391,10 +391,7 @@ refuse_default(struct shmt_kernel_reader *reader, const int64_t *problem,
     shmt_text_addf(&text, "%s:%d:%d: the default configuration does not "
                    "satisfy \"%.300s\"", place.file, place.line,
                    place.column, shmt_expr_text(expr));
-    if (reader->kernel->dimension_count > 0) {
-        shmt_text_add(&text, " at ");
-        shmt_kernel_describe_problem(reader->kernel, problem, &text);
-    }
+    shmt_kernel_describe_at(reader->kernel, problem, &text);
     shmt_text_add(&text, ": ");
     shmt_expr_explain(expr, values, &text);
     shmt_text_add(&text, "; change a default, the size or the constraint");

@@ -146,6 +146,13 @@ void shmt_kernel_describe_problem(const struct shmt_kernel *kernel,
                        kernel->dimensions[d].name, problem[d]);
 }
 
+void shmt_kernel_describe_at(const struct shmt_kernel *kernel,
+                             const int64_t *problem, struct shmt_text *text)
+{
+    shmt_text_add(text, kernel->dimension_count > 0 ? " at " : "");
+    shmt_kernel_describe_problem(kernel, problem, text);
+}
+
 void shmt_kernel_name_problem(const struct shmt_kernel *kernel,
                               const int64_t *problem, struct shmt_text *text)
 {

@@ -93,6 +93,60 @@ grid "not where it is one block" "max(1, n // BLOCK)" 128
 grid "not where it is rounded up by hand" "(n + BLOCK - 1) // BLOCK" 1000
 grid "nor where blocks go on until all is done" "min(132, n // BLOCK)" 1000000
 
+# A thousandth of a thousandth: points that are drawn find none.
+cat >"$folder/few.yaml" <<'END'
+format: kernel/1
+name: few
+parameters:
+  A: {values: {from: 1, to: 1024}}
+  B: {values: {from: 1, to: 1024}}
+  C: {values: {from: 1, to: 1024}}
+constraints:
+- A * B == C
+- A > B
+- C % 2 == 0 and A * B % 2 == 1
+END
+run check "$folder/few.yaml"
+check "the constraint that leaves none, behind one that leaves few" all \
+    "exits 2" "out_has '^wrong .*few.yaml:10:3: no configuration satisfies the constraints: of 3615 that are left before it, \"C % 2'"
+run space "$folder/few.yaml"
+check "and an estimate is not below what is left behind it" all "exits 0" \
+    "out_has '^ *~3,615 .*A . B == C\$'" "out_has '^ *3,615 .*A > B\$'"
+sed -i '$d;9d' "$folder/few.yaml"
+run space "$folder/few.yaml"
+check "nor from what is left in the end" all "exits 0" \
+    "out_has '^ *7,262 .*A . B == C\$'" "out_has '^7,262 valid'"
+sed -i '/^  [AB]/s/1024/1/;$d' "$folder/few.yaml"
+sed -i '/^  C/s/1024/1/;/^constraints/d' "$folder/few.yaml"
+run space "$folder/few.yaml"
+check "one is one" all "exits 0" "out_has '^1 valid configuration, '"
+run check "$folder/few.yaml"
+check "at one size" all "exits 0" "out_has ', 1 size, 1 configuration; '"
+
+# A kernel whose size is fixed.
+cat >"$folder/fixed.yaml" <<'END'
+format: kernel/1
+name: fixed
+source: fixed.cu
+parameters:
+  B: {values: [32, 64], default: 32}
+launches:
+- {entry: fill, grid: 32 // B - 1, block: B, arguments: [y]}
+arguments:
+  y: {type: i32, role: output, count: 4096}
+END
+echo '__global__ void fill(int *y) { y[B * blockIdx.x] = nothing; }' \
+    >"$folder/fixed.cu"
+run check "$folder/fixed.yaml" --no-compile
+check "a problem without dimensions is not named" all "exits 2" \
+    "out_has 'is expected (with the default configuration)\$'"
+sed -i 's/32 .. B - 1/4096 \/\/ B/' "$folder/fixed.yaml"
+if has_nvrtc; then
+    run check "$folder/fixed.yaml"
+    check "nor where it does not compile" all "exits 2" \
+        "out_has 'fixed.yaml: the default configuration: compile_error: '"
+fi
+
 run check --no-compile "$source/tests/gpu/truth.yaml"
 check "launches that compare write no output" all "exits 0" "out_has '^1 ok'"
 if ! has_nvrtc; then
