@@ -66,7 +66,7 @@ enum shmtune_status shmt_expr_refuse(const struct shmt_expr *expr,
 
 static enum shmtune_status take_text(struct shmt_arena *arena,
                                      const char *text,
-                                     struct shmt_expr *expr,
+                                     struct shmt_expr *expr, char **own,
                                      struct shmt_error *err)
 {
     const size_t length = strnlen(text, SHMT_EXPR_TEXT + 1);
@@ -77,10 +77,22 @@ static enum shmtune_status take_text(struct shmt_arena *arena,
                                 "an expression of more than %d characters",
                                 SHMT_EXPR_TEXT);
     }
-    expr->text = shmt_arena_copy(arena, text, length);
+    expr->text = *own = shmt_arena_copy(arena, text, length);
     if (expr->text == NULL)
         return shmt_error_memory(err);
     return SHMTUNE_OK;
+}
+
+/* For messages: a text of several lines has a blank for the end of each. */
+static void join_lines(char *text)
+{
+    size_t length = strlen(text);
+
+    while (length > 0 && strchr(" \t\n", text[length - 1]) != NULL)
+        text[--length] = '\0';
+    for (; *text != '\0'; text++)
+        if (*text == '\n')
+            *text = ' ';
 }
 
 enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
@@ -92,6 +104,7 @@ enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
 {
     struct shmt_expr *expr = shmt_arena_alloc(arena, 1, sizeof *expr);
     enum shmtune_status status;
+    char *own = NULL;
 
     if (expr == NULL)
         return shmt_error_memory(err);
@@ -117,13 +130,14 @@ enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
                                   sizeof *expr->used);
     if (expr->used == NULL)
         return shmt_error_memory(err);
-    status = take_text(arena, text, expr, err);
+    status = take_text(arena, text, expr, &own, err);
     if (status == SHMTUNE_OK)
         status = shmt_expr_parse(arena, expr, err);
     if (status == SHMTUNE_OK)
         status = shmt_expr_compile_tree(arena, expr, err);
     if (status != SHMTUNE_OK)
         return status;
+    join_lines(own);
     expr->scope = (struct shmt_expr_scope){0};
     *out = expr;
     return SHMTUNE_OK;

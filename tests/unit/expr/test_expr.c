@@ -360,6 +360,7 @@ static void symbols_used_are_known(void)
     CHECK(!shmt_expr_uses(expr, 3));
     CHECK(!shmt_expr_uses(expr, 99));
     CHECK_TEXT(shmt_expr_text(expr), "x * 2 + r");
+    CHECK_TEXT(shmt_expr_text(compile("(x\n + 2) \n")), "(x  + 2)");
     CHECK_INT(shmt_expr_place(expr).line, 7);
     CHECK_TEXT(shmt_expr_place(expr).file, "a.yaml");
 }
