@@ -12,7 +12,7 @@
 
 #include "command/check.h"
 
-/* -- words that no parameter has ------------------------------------------ */
+/* -- words that no parameter has, or that are no truths -------------------- */
 
 enum { STRAYS = 16 };
 
@@ -21,68 +21,127 @@ struct strays {
     const struct shmt_kernel *kernel;
     struct shmt_place place;      /* of the expression at hand */
     size_t count;
-    const char *said[STRAYS];     /* each word once */
+    struct shmt_expr_word said[STRAYS];    /* each once */
 };
 
-static void report_stray(struct strays *strays,
-                         const struct shmt_parameter *parameter,
-                         const char *word)
+static bool is_new(struct strays *strays, const struct shmt_expr_word *word)
 {
-    struct shmt_text values = {0};
+    const char *const text = word->word == NULL ? "" : word->word;
 
-    shmt_kernel_describe_values(parameter, &values);
-    shmt_check_report(strays->check, SHMT_CHECK_NOTE,
-                      "line %d: '%s' is no value of %s, which has %s",
-                      strays->place.line, word, parameter->name,
-                      shmt_text_string(&values));
-    shmt_text_free(&values);
+    if (strays->count == STRAYS)
+        return false;
+    for (size_t k = 0; k < strays->count; k++) {
+        const struct shmt_expr_word *const said = &strays->said[k];
+
+        if (said->use == word->use && said->symbol == word->symbol &&
+            strcmp(said->word == NULL ? "" : said->word, text) == 0)
+            return false;
+    }
+    strays->said[strays->count++] = *word;
+    return true;
 }
 
-static void take_word(void *context, size_t symbol, const char *word)
+static bool has_word(const struct shmt_parameter *parameter, const char *word)
+{
+    for (size_t k = 0; k < parameter->count; k++)
+        if (strcmp(parameter->values[k].w, word) == 0)
+            return true;
+    return false;
+}
+
+/* Appends what is wrong with a parameter there; nothing: it is well. */
+static void add_blame(const struct shmt_parameter *parameter,
+                      const struct shmt_expr_word *word,
+                      struct shmt_text *text)
+{
+    const bool words = parameter->type == SHMT_VALUE_WORD;
+
+    if (word->use != SHMT_EXPR_WITH_WORD)
+        shmt_text_addf(text, "%s is a word%s; compare it, as %s == '%s'; it",
+                       parameter->name,
+                       word->use == SHMT_EXPR_AS_TRUTH
+                           ? ", which is always true" : " and equals no number",
+                       parameter->name,
+                       parameter->values[parameter->count - 1].w);
+    else if (!words)
+        shmt_text_addf(text, "%s is a number and equals no word; write the "
+                       "number without quotes; it", parameter->name);
+    else if (!has_word(parameter, word->word))
+        shmt_text_addf(text, "'%s' is no value of %s, which", word->word,
+                       parameter->name);
+    else
+        return;
+    shmt_text_add(text, " has ");
+    shmt_kernel_describe_values(parameter, text);
+}
+
+static void take_word(void *context, const struct shmt_expr_word *word)
 {
     struct strays *const strays = context;
     const struct shmt_kernel *const kernel = strays->kernel;
+    const struct shmt_place place = strays->place;
     const struct shmt_parameter *parameter;
+    struct shmt_text text = {0};
 
-    if (symbol < kernel->dimension_count)
+    if (word->use == SHMT_EXPR_AS_TRUTH && word->word != NULL) {
+        if (is_new(strays, word))
+            shmt_check_report(strays->check, SHMT_CHECK_NOTE,
+                              "%s:%d:%d: '%s' stands alone, and is always "
+                              "true; one of several words is NAME in ['a', "
+                              "'b']", place.file, place.line, place.column,
+                              word->word);
         return;
-    parameter = &kernel->parameters[symbol - kernel->dimension_count];
-    if (parameter->type != SHMT_VALUE_WORD || strays->count == STRAYS)
+    }
+    if (word->symbol < kernel->dimension_count)
         return;
-    for (size_t k = 0; k < parameter->count; k++)
-        if (strcmp(parameter->values[k].w, word) == 0)
-            return;
-    for (size_t k = 0; k < strays->count; k++)
-        if (strcmp(strays->said[k], word) == 0)
-            return;
-    strays->said[strays->count++] = word;
-    report_stray(strays, parameter, word);
+    parameter = &kernel->parameters[word->symbol - kernel->dimension_count];
+    add_blame(parameter, word, &text);
+    if (text.length > 0 && is_new(strays, word))
+        shmt_check_report(strays->check, SHMT_CHECK_NOTE, "%s:%d:%d: %s",
+                          place.file, place.line, place.column,
+                          shmt_text_string(&text));
+    shmt_text_free(&text);
 }
 
 static void look_for_words(struct strays *strays,
-                           const struct shmt_expr *expr)
+                           const struct shmt_expr *expr, bool condition)
 {
     if (expr == NULL)
         return;
     strays->place = shmt_expr_place(expr);
-    shmt_expr_words(expr, take_word, strays);
+    shmt_expr_words(expr, condition, take_word, strays);
 }
 
 /* A comparison with a word that the parameter does not have is always false:
- * the word is misspelt or was removed from the list.  This is a note and no
- * error, because removing a value from a list should not force a user to
- * rewrite expressions. */
+ * the word is misspelt or was removed from the list.  So is one of a word and a
+ * number.  This is a note and no error, because removing a value from a list
+ * should not force a user to rewrite expressions. */
 static void note_stray_words(struct shmt_check *check,
                              const struct shmt_kernel *kernel)
 {
     struct strays strays = {.check = check, .kernel = kernel};
 
     for (size_t k = 0; k < kernel->scope.derived_count; k++)
-        look_for_words(&strays, kernel->scope.derived[k].expr);
+        look_for_words(&strays, kernel->scope.derived[k].expr, false);
     for (size_t k = 0; k < kernel->constraint_count; k++)
-        look_for_words(&strays, kernel->constraints[k]);
-    for (size_t k = 0; k < kernel->launch_count; k++)
-        look_for_words(&strays, kernel->launches[k].when);
+        look_for_words(&strays, kernel->constraints[k], true);
+    for (size_t k = 0; k < kernel->launch_count; k++) {
+        const struct shmt_launch *const launch = &kernel->launches[k];
+
+        look_for_words(&strays, launch->when, true);
+        for (size_t axis = 0; axis < 3; axis++) {
+            look_for_words(&strays, launch->grid[axis], false);
+            look_for_words(&strays, launch->block[axis], false);
+            look_for_words(&strays, launch->cluster[axis], false);
+        }
+        look_for_words(&strays, launch->shared_static, false);
+        look_for_words(&strays, launch->shared_dynamic, false);
+        look_for_words(&strays, launch->carveout, false);
+    }
+    for (size_t k = 0; k < kernel->argument_count; k++) {
+        look_for_words(&strays, kernel->arguments[k].count, false);
+        look_for_words(&strays, kernel->arguments[k].value, false);
+    }
 }
 
 /* -- parameters that change nothing --------------------------------------- */

@@ -498,35 +498,80 @@ bool shmt_expr_uses(const struct shmt_expr *expr, size_t symbol)
            (expr->used[symbol / 64] >> symbol % 64 & 1) != 0;
 }
 
+struct words {
+    const struct shmt_expr *expr;
+    void (*take)(void *context, const struct shmt_expr_word *word);
+    void *context;
+};
+
 static const struct shmt_expr_node *operand_of(
-    const struct shmt_expr *expr, const struct shmt_expr_node *node, size_t k)
+    const struct words *words, const struct shmt_expr_node *node, size_t k)
 {
-    return &expr->nodes[expr->kids[node->first + k]];
+    return &words->expr->nodes[words->expr->kids[node->first + k]];
 }
 
-void shmt_expr_words(const struct shmt_expr *expr,
-                     void (*take)(void *context, size_t symbol,
-                                  const char *word), void *context)
+static bool is_word(const struct shmt_expr_node *node)
 {
+    return node->op == SHMT_OP_CONST && node->types == SHMT_EXPR_WORD;
+}
+
+static void take_pair(const struct words *words,
+                      const struct shmt_expr_node *a,
+                      const struct shmt_expr_node *b)
+{
+    struct shmt_expr_word word = {.symbol = a->symbol};
+
+    if (a->op != SHMT_OP_SYMBOL)
+        return;
+    if (is_word(b))
+        word.word = b->constant.w;
+    else if (a->types == SHMT_EXPR_WORD && (b->types & SHMT_EXPR_WORD) == 0)
+        word.use = SHMT_EXPR_WITH_NUMBER;
+    else
+        return;
+    words->take(words->context, &word);
+}
+
+static void take_truth(const struct words *words,
+                       const struct shmt_expr_node *node)
+{
+    struct shmt_expr_word word = {.use = SHMT_EXPR_AS_TRUTH};
+
+    if (node->op == SHMT_OP_SYMBOL && node->types == SHMT_EXPR_WORD)
+        word.symbol = node->symbol;
+    else if (is_word(node) && node->constant.w[0] != '\0')
+        word.word = node->constant.w;
+    else
+        return;
+    words->take(words->context, &word);
+}
+
+void shmt_expr_words(const struct shmt_expr *expr, bool condition,
+                     void (*take)(void *context,
+                                  const struct shmt_expr_word *word),
+                     void *context)
+{
+    const struct words words = {expr, take, context};
+
     for (size_t n = 0; n < expr->node_count; n++) {
         const struct shmt_expr_node *const node = &expr->nodes[n];
-        const bool equal = node->op == SHMT_OP_EQ || node->op == SHMT_OP_NE;
+        const bool compares = node->op == SHMT_OP_EQ || node->op == SHMT_OP_NE;
+        const bool joins = node->op == SHMT_OP_AND || node->op == SHMT_OP_OR;
 
-        if (!equal && node->op != SHMT_OP_IN && node->op != SHMT_OP_NOT_IN)
-            continue;
-        for (size_t k = 1; k < node->count; k++) {
-            const struct shmt_expr_node *a = operand_of(expr, node, 0);
-            const struct shmt_expr_node *b = operand_of(expr, node, k);
-
-            if (equal && a->op == SHMT_OP_CONST) {
-                const struct shmt_expr_node *const first = a;
-
-                a = b;
-                b = first;
-            }
-            if (a->op == SHMT_OP_SYMBOL && b->op == SHMT_OP_CONST &&
-                b->constant.type == SHMT_VALUE_WORD)
-                take(context, a->symbol, b->constant.w);
+        for (size_t k = 1; k < node->count &&
+                           (compares || node->op == SHMT_OP_IN ||
+                            node->op == SHMT_OP_NOT_IN); k++) {
+            take_pair(&words, operand_of(&words, node, 0),
+                      operand_of(&words, node, k));
+            if (compares)
+                take_pair(&words, operand_of(&words, node, 1),
+                          operand_of(&words, node, 0));
         }
+        for (size_t k = 0; k < node->count && joins; k++)
+            take_truth(&words, operand_of(&words, node, k));
+        if (node->op == SHMT_OP_NOT || node->op == SHMT_OP_IF)
+            take_truth(&words, operand_of(&words, node, 0));
     }
+    if (condition)
+        take_truth(&words, &expr->nodes[expr->root]);
 }

@@ -188,11 +188,24 @@ void shmt_expr_explain(const struct shmt_expr *expr,
                        const struct shmt_value *values,
                        struct shmt_text *out);
 
-/* Calls `take` for every word that a symbol is compared with by ==, != or in.
- * It does not look into derived names. */
-void shmt_expr_words(const struct shmt_expr *expr,
-                     void (*take)(void *context, size_t symbol,
-                                  const char *word), void *context);
+/* A symbol where a word is compared by ==, != or in, or decides. */
+struct shmt_expr_word {
+    enum {
+        SHMT_EXPR_WITH_WORD,   /* it is compared with a word */
+        SHMT_EXPR_WITH_NUMBER, /* it is a word, and compared with a number */
+        SHMT_EXPR_AS_TRUTH     /* a word, true as all are, stands for true or
+                                  false; the symbol, or else the constant */
+    } use;
+    size_t symbol;
+    const char *word;          /* NULL: none is stated */
+};
+
+/* Calls `take` for every such place; `condition`: the whole is one, too.  It
+ * does not look into derived names. */
+void shmt_expr_words(const struct shmt_expr *expr, bool condition,
+                     void (*take)(void *context,
+                                  const struct shmt_expr_word *word),
+                     void *context);
 
 /* Where the names of an expression stand in a program of C. */
 struct shmt_expr_c {

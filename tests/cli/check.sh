@@ -44,7 +44,28 @@ sed "s/^- BLOCK <= n/&\\n- MEMORY != 'dinamic' or PAD == 0/" \
     "$root/kernels/scale.yaml" >"$root/kernels/words.yaml"
 run check --no-compile "$root/kernels/words.yaml"
 check "a word that no parameter has is noted" all "exits 0" \
-    "out_has \"^note .*line 19: 'dinamic' is no value of MEMORY, which has static, dynamic\$\""
+    "out_has \"^note .*/words.yaml:19:3: 'dinamic' is no value of MEMORY, which has static, dynamic\$\""
+# odd EXPRESSION MESSAGE: what it means was hardly meant
+odd() {
+    sed "s/^- BLOCK <= n/&\\n- $1/" "$root/kernels/scale.yaml" \
+        >"$root/kernels/words.yaml"
+    run check --no-compile "$root/kernels/words.yaml"
+    check "noted: $1" all "exits 0" "out_has \"^note .*/words.yaml:19:3: $2\""
+}
+odd "MEMORY == 0 or BLOCK > 0" \
+    "MEMORY is a word and equals no number; compare it, as MEMORY == 'dynamic'; it has static, dynamic\$"
+odd "not MEMORY or BLOCK > 0" \
+    "MEMORY is a word, which is always true; compare it, as MEMORY =="
+odd "MEMORY" "MEMORY is a word, which is always true"
+odd "MEMORY == 'static' or 'dynamic'" \
+    "'dynamic' stands alone, and is always true; one of several words is NAME in "
+odd "BLOCK in ['64', 128]" \
+    "BLOCK is a number and equals no word; write the number without quotes; it has 64, 128, 256"
+sed "s/^  shared_dynamic: .*/  shared_dynamic: 4 if MEMORY == 'dinamic' else 0/" \
+    "$root/kernels/scale.yaml" >"$root/kernels/words.yaml"
+run check --no-compile "$root/kernels/words.yaml"
+check "a word that no parameter has in a launch" all "exits 0" \
+    "out_has \"^note .*/words.yaml:24:19: 'dinamic' is no value of MEMORY\""
 rm "$root/kernels/words.yaml"
 sed -e 's/^  PAD:/  PDA: {values: [0, 1], default: 0}\n&/' \
     -e 's/scale.cu/idle.cu/' "$root/kernels/scale.yaml" \
