@@ -414,7 +414,10 @@ static bool parse_name(struct parser *parser)
                       ? "; write '**' for a power or a root"
                   : is(parser, "log2")
                       ? "; compare x with 2 ** n instead of log2(x) with n"
-                      : "");
+                  : is(parser, "ceil")
+                      ? "; write ceildiv(a, b) for a quotient rounded up"
+                  : is(parser, "floor")
+                      ? "; write a // b for a quotient rounded down" : "");
 }
 
 static bool parse_leaf(struct parser *parser)

@@ -20,9 +20,42 @@ struct range {
 /* A bound that depends on the problem. */
 static bool is_expression(const struct shmt_yaml *node)
 {
-    return node->kind == SHMT_YAML_SCALAR && node->text[0] != '\0' &&
-           (strchr("+-.0123456789", node->text[0]) == NULL ||
-            strpbrk(node->text + 1, " *+/%(-") != NULL);
+    const char *const text = node->text;
+
+    if (node->kind != SHMT_YAML_SCALAR || text[0] == '\0')
+        return false;
+    return strchr("+-.0123456789", text[0]) == NULL ||
+           strpbrk(text + 1, " *+/%(-") != NULL ||
+           (strchr("+-", text[0]) != NULL &&
+            strchr(".0123456789", text[1]) == NULL);
+}
+
+/* Whether the text has one of the names under `key`. */
+static bool mentions(const struct shmt_kernel_reader *reader, const char *key,
+                     const char *text)
+{
+    const struct shmt_yaml *const names = shmt_yaml_get(reader->root, key);
+
+    for (size_t k = 0; names != NULL && names->kind == SHMT_YAML_MAPPING &&
+                       k < names->count; k++)
+        if (shmt_text_mentions(text, names->keys[k]->text, 1) > 0)
+            return true;
+    return false;
+}
+
+/* A bound that cannot be read: a name in it may be of another kind. */
+static enum shmtune_status refuse_bound(struct shmt_kernel_reader *reader,
+                                        const struct range *range,
+                                        const struct shmt_yaml *node,
+                                        bool greatest)
+{
+    if (mentions(reader, "parameters", node->text) ||
+        mentions(reader, "derived", node->text))
+        shmt_error_append(reader->err, "; a bound of values may name "
+                          "dimensions alone: write a number, and the "
+                          "constraint %s %s (%.200s)", range->name,
+                          greatest ? "<=" : ">=", node->text);
+    return SHMTUNE_INVALID_FILE;
 }
 
 /* The value where dimension d is greatest if bit d is set, else least. */
@@ -78,6 +111,8 @@ static enum shmtune_status read_bound(struct shmt_kernel_reader *reader,
         return shmt_yaml_int(node, low, BOUND, out, reader->err);
     range->named = true;
     status = shmt_kernel_read_expr(reader, node, &expr);
+    if (status == SHMTUNE_INVALID_FILE)
+        return refuse_bound(reader, range, node, greatest);
     for (unsigned corner = 0;
          status == SHMTUNE_OK && corner >> kernel->dimension_count == 0;
          corner++) {

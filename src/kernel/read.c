@@ -80,7 +80,10 @@ enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
 {
     struct shmt_error why = {0};
     enum shmtune_status status = shmt_yaml_expect(
-        node, SHMT_YAML_SCALAR, "an expression", reader->err);
+        node, SHMT_YAML_SCALAR,
+        node->kind == SHMT_YAML_MAPPING
+            ? "an expression (one with \": \" in it has to be in quotes)"
+            : "an expression", reader->err);
 
     if (status != SHMTUNE_OK)
         return status;

@@ -437,6 +437,12 @@ static enum shmtune_status end_document(struct reader *reader,
         "it is whole, add a line \"...\"", reader->size);
 }
 
+/* An expression may be meant. */
+#define BEGINS_WITH(sign)                                                    \
+    "; a text that begins with " sign " has to be in quotes"
+#define WRITTEN_OUT(sign)                                                    \
+    "; write the value out in each place" BEGINS_WITH(sign)
+
 /* Refuses anchors and tags. libyaml drops the tag of `! text`, so the byte
  * itself is looked at too. */
 static enum shmtune_status check_plain(struct reader *reader,
@@ -448,10 +454,12 @@ static enum shmtune_status check_plain(struct reader *reader,
 
     if (anchor != NULL)
         return shmt_yaml_refuse_at(place, reader->err,
-                                   "found an anchor, expected plain data");
+                                   "found an anchor, expected plain data"
+                                   WRITTEN_OUT("&"));
     if (tag != NULL || byte_at(reader, event->start_mark) == '!')
         return shmt_yaml_refuse_at(place, reader->err,
-                                   "found a tag, expected plain data");
+                                   "found a tag, expected plain data"
+                                   BEGINS_WITH("!"));
     return SHMTUNE_OK;
 }
 
@@ -488,13 +496,27 @@ static enum shmtune_status on_event(struct reader *reader,
     case YAML_ALIAS_EVENT:
         return shmt_yaml_refuse_at(place_of(reader, event->start_mark),
                                    reader->err,
-                                   "found an alias, expected plain data");
+                                   "found an alias, expected plain data"
+                                   WRITTEN_OUT("*"));
     case YAML_STREAM_END_EVENT:
         reader->done = true;
         return SHMTUNE_OK;
     default:
         return SHMTUNE_OK;
     }
+}
+
+/* What is not at the end of the file may be an expression: 'x' == A. */
+static const char *hint_at_quotes(struct reader *reader)
+{
+    const yaml_parser_t *parser = &reader->parser;
+
+    if (parser->problem == NULL ||
+        strstr(parser->problem, "did not find expected") == NULL ||
+        parser->problem_mark.index + 1 >= reader->size)
+        return "";
+    return "; a text that begins with a quote, or has brackets inside of "
+           "brackets, has to be in quotes as a whole";
 }
 
 static enum shmtune_status refuse_syntax(struct reader *reader)
@@ -514,8 +536,9 @@ static enum shmtune_status refuse_syntax(struct reader *reader)
                                    reader->err, "%s", problem);
     begun = place_of(reader, parser->context_mark);
     return shmt_yaml_refuse_at(place_of(reader, parser->problem_mark),
-                               reader->err, "%s, %s at line %d", problem,
-                               parser->context, begun.line);
+                               reader->err, "%s, %s at line %d%s", problem,
+                               parser->context, begun.line,
+                               hint_at_quotes(reader));
 }
 
 static enum shmtune_status read_events(struct reader *reader)

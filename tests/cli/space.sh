@@ -66,6 +66,11 @@ BLOCK=64,ITEMS=24
 END
 check "each problem has its own values" all "exits 0" same_as_expected
 
+sed 's/from: m, /from: -m, /' "$folder/wide.yaml" >"$folder/below.yaml"
+run space "$folder/below.yaml"
+check "a bound that begins with a sign" all "exits 0" \
+    "out_has 'ITEMS >= (-m)\$'"
+
 run space "$folder/only.yaml" --count
 cat >"$folder/expected" <<'END'
 4

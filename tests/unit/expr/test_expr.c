@@ -108,6 +108,8 @@ static void places_are_named(void)
         {"pow(x, 2)", "a.yaml:7:11: unknown function 'pow'"},
         {"pow(x, 2)", "write '**' for a power or a root"},
         {"log2(x) < 3", "compare x with 2 ** n instead of log2(x) with n"},
+        {"ceil(x / 2)", "write ceildiv(a, b) for a quotient rounded up"},
+        {"floor(x / 2)", "write a // b for a quotient rounded down"},
         {"x & 3", "x % 2 ** n for the lowest n bits of x"},
         {"x | 3", "write 'or' between conditions, '+' for bits"},
         {"~x", "write 'not' before a condition, -x - 1 for"},

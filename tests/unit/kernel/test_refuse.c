@@ -106,6 +106,9 @@ static const struct {
     {"from: 1, to: 64, times: 2", "from: 0, to: 64, times: 2", ":15:25:", ""},
     {"from: 1, to: 64, times: 2", "from: 9, to: 4", ":15:32:", ""},
     {"from: 1, to: 64, times: 2", "from: 1, to: 70000", ":15:18:", "65535"},
+    {"from: 1, to: 64, times: 2", "from: 1, to: BLOCK", ":15:32:",
+     "in `BLOCK`; a bound of values may name dimensions alone: write a number, "
+     "and the constraint TILE <= (BLOCK)"},
     {"from: 1, to: 64, times: 2", "from: 1, to: 64, step: 2, times: 2",
      ":15:52:", "both"},
     {"from: 1, to: 3}", "from: 1}", ":16:20:", "to"},

@@ -118,6 +118,14 @@ static void more_than_plain_data_is_refused(void)
         {"a: \xe2\x82", "f:1:4: found byte 0xe2, expected UTF-8"},
         {"[a, b", "f:2:1: did not find expected ',' or ']', while parsing a "
                   "flow sequence at line 1"},
+        {"- 'x' == a\n- b",
+         "a block collection at line 1; a text that begins with a quote, or "
+         "has brackets inside of brackets, has to be in quotes as a whole"},
+        {"a: [b in [1, 2] or c]", "in quotes as a whole"},
+        {"- !a\n", "found a tag, expected plain data; a text that begins "
+                    "with ! has to be in quotes"},
+        {"- *a\n", "found an alias, expected plain data; write the value out "
+                    "in each place; a text that begins with *"},
         {"a: b: c", "f:1:5: mapping values are not allowed in this context"},
         {"\t- a", "f:1:1: found a tab, expected spaces, while scanning for "
                   "the next token at line 1"},
