@@ -25,10 +25,11 @@
 enum { SAMPLE = 16 };
 
 static const char help[] =
-    "usage: shmtune check [FILE|DIR|PACK]... [--no-compile] [OPTION]...\n"
+    "usage: shmtune check [KERNEL|FILE|DIR|PACK]... [--no-compile]\n"
+    "                     [OPTION]...\n"
     "\n"
     "Checks kernel specs, tunings, journals and recordings, and folders and\n"
-    "packs that an application ships; with no file, all built-in kernels and\n"
+    "packs that an application ships; with no word, all built-in kernels and\n"
     "what is shipped for them. Needs no GPU.\n"
     "  a spec     its format, its sizes and defaults; the default compiles,\n"
     "             uses the shared bytes it states, and is resident; so do\n"
@@ -361,6 +362,20 @@ static enum shmtune_status check_launches(struct shmt_check *check,
     return status;
 }
 
+/* The spec of a kernel that is built in, where the word names one. */
+static const char *built_in(const char *word, char path[4096])
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_error unused;
+
+    if (shmt_command_is_path(word) || shmt_path_exists(word) ||
+        shmt_command_kernel(word, &kernel, &unused) != SHMTUNE_OK)
+        return word;
+    snprintf(path, 4096, "%s", kernel->path);
+    shmt_kernel_free(kernel);
+    return path;
+}
+
 /* What somebody names: a captured launch is a folder too. */
 static enum shmtune_status check_word(struct shmt_check *check,
                                       const char *word,
@@ -368,8 +383,9 @@ static enum shmtune_status check_word(struct shmt_check *check,
 {
     enum shmtune_status status;
     size_t launches = 0;
-    char path[4096];
+    char path[4096], spec[4096];
 
+    word = built_in(word, spec);
     if (shmt_path_is_folder(shmt_command_spec_of(word, path))) {
         status = check_launches(check, word, &launches, err);
         return status != SHMTUNE_OK || launches > 0

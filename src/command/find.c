@@ -269,23 +269,24 @@ enum shmtune_status shmt_command_word(const char *word,
     struct shmt_kernel *kernel = NULL;
     enum shmtune_status status = SHMTUNE_OK;
     char path[4096];
+    const char *const spec = shmt_command_spec_of(word, path);
+    bool read = shmt_command_is_path(word);
 
-    if (shmt_command_is_path(word)) {
+    if (read) {
         status = shmt_command_refuse_launches(word, err);
-        if (status != SHMTUNE_OK)
-            return status;
-        status = shmt_kernel_read(shmt_command_spec_of(word, path), &kernel,
-                                  err);
-        if (status != SHMTUNE_OK)
-            status = refuse_spec(shmt_command_spec_of(word, path), err);
     } else {
         status = shmt_command_catalogue(&catalogue, err);
         if (status == SHMTUNE_OK)
             kernel = shmt_catalogue_take(catalogue, word);
-        if (status == SHMTUNE_OK && kernel == NULL)
+        /* The folder of a captured launch. */
+        read = status == SHMTUNE_OK && kernel == NULL && spec != word;
+        if (status == SHMTUNE_OK && kernel == NULL && !read)
             status = refuse_word(catalogue, word, commands, err);
         shmt_catalogue_close(catalogue);
     }
+    if (read && status == SHMTUNE_OK &&
+        shmt_kernel_read(spec, &kernel, err) != SHMTUNE_OK)
+        status = refuse_spec(spec, err);
     if (status != SHMTUNE_OK)
         return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
                                           SHMTUNE_STORAGE);
@@ -498,8 +499,7 @@ const char *shmt_command_kernel_word(const struct shmt_command_call *call,
     char path[4096];
 
     for (int k = 0; k < call->count; k++)
-        if (shmt_command_is_path(call->words[k]) &&
-            strcmp(shmt_command_spec_of(call->words[k], path),
+        if (strcmp(shmt_command_spec_of(call->words[k], path),
                    kernel->path) == 0)
             return kernel->path;
     return kernel->name;

@@ -103,6 +103,12 @@ run check --no-compile
 check "and a spec there that cannot be read" all "exits 2" \
     "out_has '^wrong .*/broken.yaml'" "out_has '^ok .*/scale/t.yaml: tun'"
 rm "$root/kernels/broken.yaml"
+run check --no-compile scale
+check "a kernel by its name" all "exits 0" \
+    "out_has '^ok .*/kernels/scale.yaml: spec of scale'" "out_has '^1 ok, 0 wr'"
+run check --no-compile scael
+check "no kernel and no file" all "exits 2" \
+    "out_has '^wrong .*scael: there is no such file'"
 run check --no-compile --json "$tuning"
 check "as JSON" all "exits 0" err_empty is_json "out_has '\"outcome\": \"ok\"'"
 odd=$folder/$(printf 'n\351.yaml')    # no UTF-8

@@ -68,7 +68,8 @@ if command -v bash >/dev/null; then
     check "bash: a strategy" bash_has hill score --strategies h
     check "bash: a kernel" bash_has scale tune scal
     check "bash: a kernel where no verb is" bash_has scale scal
-    for verb in show report check score import init doctor; do
+    check "bash: a kernel that is checked" bash_has scale check scal
+    for verb in show report score import init doctor; do
         check "bash: $verb takes no kernel, but files" bash_has "" $verb scal
     done
     check "bash: the words of a verb" bash_has "recordings" list rec

@@ -15,6 +15,13 @@ check "as JSON at another" \
     all "exits 0" err_empty is_json "out_is space.json"
 run space "$root/kernels/scale.yaml" --size n=1048576
 check "by path" all "exits 0" "out_has '^44 valid'"
+mkdir "$folder/made"
+cp "$data/scale.cu" "$data/scale.h" "$folder/made/"
+cp "$data/scale.yaml" "$folder/made/kernel.yaml"
+cd "$folder"
+run space made --size n=1048576
+check "by the folder of a capture" all "exits 0" "out_has '^44 valid'"
+cd - >/dev/null
 run space scale --size n=63
 check "an empty space is no error" all "exits 0" "out_has '^0 valid'"
 run space scale --size n=0
