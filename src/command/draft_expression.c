@@ -32,7 +32,7 @@ static bool open_reading(struct reading *reading,
         symbols[scope.count++] = (struct shmt_expr_symbol){
             draft->numbers[k].name, SHMT_VALUE_INT};
     return reading->arena != NULL &&
-           shmt_expr_compile(reading->arena, (struct shmt_place){"", 0, 0},
+           shmt_expr_compile(reading->arena, (struct shmt_place){.file = ""},
                              text, &scope, &reading->expr, NULL) ==
                SHMTUNE_OK;
 }

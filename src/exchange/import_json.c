@@ -391,7 +391,7 @@ shmt_import_compile(const struct shmt_import *import, struct shmt_arena *arena,
     struct shmt_expr_symbol symbols[SHMT_SPACE_PARAMETERS];
     const struct shmt_expr_scope scope = {.count = import->parameter_count,
                                           .symbols = symbols};
-    const struct shmt_place place = {constraint->where, 0, 0};
+    const struct shmt_place place = {.file = constraint->where};
 
     for (size_t p = 0; p < import->parameter_count; p++)
         symbols[p] = (struct shmt_expr_symbol){import->parameters[p].name,

@@ -119,7 +119,7 @@ static enum shmtune_status compile(struct reader *reader,
                                    const struct shmt_expr_scope *scope,
                                    struct shmt_expr **out)
 {
-    const struct shmt_place place = {reader->where, 0, 0};
+    const struct shmt_place place = {.file = reader->where};
     char *text = shmt_arena_copy(reader->arena, from, (size_t)(to - from));
 
     if (text == NULL)

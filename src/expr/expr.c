@@ -18,7 +18,8 @@
 static void put_place(struct shmt_place place, size_t offset, char *out,
                       size_t room)
 {
-    const int column = place.column + (int)offset;
+    const int column =
+        place.column + (place.inside < 0 ? 0 : place.inside + (int)offset);
 
     if (place.line <= 0)
         snprintf(out, room, "%scharacter %zu",

@@ -78,6 +78,8 @@ struct shmt_place {
     const char *file;
     int line;
     int column;
+    int inside;     /* characters from there to the text: 1 where it is in
+                       quotes; -1: it goes over several lines */
 };
 
 /* SHMTUNE_INVALID_FILE with file:line:column, what was found and what was

@@ -203,7 +203,7 @@ static enum shmtune_status compile(struct shmt_figures *figures,
 {
     struct shmt_expr *expr;
     const enum shmtune_status status = shmt_expr_compile(
-        figures->arena, (struct shmt_place){option, 0, 0}, text,
+        figures->arena, (struct shmt_place){.file = option}, text,
         &figures->scope, &expr, err);
 
     if (status == SHMTUNE_OK)

@@ -427,7 +427,7 @@ static enum shmtune_status read_line(struct reading *r, const char *line,
     shmt_arena_clear(r->scratch);
     status = shmt_yaml_parse_from(r->scratch,
                                   &(struct shmt_yaml_source){
-                                      {r->path, r->line, 3},
+                                      {r->path, r->line, 3, 0},
                                       .data = line + 2, .size = length - 2},
                                   &node, err);
     if (status == SHMTUNE_OK)

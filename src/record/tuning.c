@@ -104,7 +104,7 @@ static struct shmt_tuned *copy_tuned(struct shmt_arena *arena,
     if (copy == NULL)
         return NULL;
     *copy = *one;
-    copy->place = copy->settings_place = (struct shmt_place){NULL, 0, 0};
+    copy->place = copy->settings_place = (struct shmt_place){.line = 0};
     copy->tie_places = NULL;
     if (copy->tie_count > SHMT_TUNING_TIES)
         copy->tie_count = SHMT_TUNING_TIES;

@@ -266,7 +266,7 @@ static enum shmtune_status add_scalar(struct reader *reader,
 {
     const char *text = (const char *)event->data.scalar.value;
     const size_t length = event->data.scalar.length;
-    const struct shmt_place place = place_of(reader, event->start_mark);
+    struct shmt_place place = place_of(reader, event->start_mark);
     const bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     struct shmt_yaml *node;
     enum shmtune_status status;
@@ -284,6 +284,8 @@ static enum shmtune_status add_scalar(struct reader *reader,
     if (plain && expects_key(reader) && length == 0)
         return shmt_yaml_refuse_at(place, reader->err,
                                    "found nothing, expected a key");
+    place.inside = event->start_mark.line != event->end_mark.line ? -1
+                   : plain                                        ? 0 : 1;
     node = new_node(reader, SHMT_YAML_SCALAR, place);
     if (node == NULL)
         return shmt_error_memory(reader->err);

@@ -69,7 +69,7 @@ static enum shmtune_status define(const struct shmt_import *import,
          c++)
         status = shmt_expr_compile(
             import->arena,
-            (struct shmt_place){import->constraints[c].where, 0, 0},
+            (struct shmt_place){.file = import->constraints[c].where},
             import->constraints[c].text,
             &(struct shmt_expr_scope){.count = count, .symbols = symbols},
             &constraints[c], err);

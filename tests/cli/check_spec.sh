@@ -123,6 +123,19 @@ check "one is one" all "exits 0" "out_has '^1 valid configuration, '"
 run check "$folder/few.yaml"
 check "at one size" all "exits 0" "out_has ', 1 size, 1 configuration; '"
 
+# place NAME EXPRESSION LINE:COLUMN: where a name that is unknown stands
+place() {
+    { printf 'format: kernel/1\nname: few\nparameters:\n'
+        printf '  A: {values: [1, 2]}\nconstraints:\n- %b\n' "$2"
+    } >"$folder/place.yaml"
+    run check "$folder/place.yaml"
+    check "the place of a name $1" all "exits 2" \
+        "out_has '^wrong .*/place.yaml:$3: unknown name .B.; '"
+}
+place "that is plain" 'A < B' 6:7
+place "in quotes" '"A < B"' 6:8
+place "in several lines, which begin there" '>-\n  A\n  < B' 6:3
+
 # A kernel whose size is fixed.
 cat >"$folder/fixed.yaml" <<'END'
 format: kernel/1

@@ -71,7 +71,7 @@ static void check_space(struct shmt_expr *expr)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct shmt_place place = {"fuzz", 1, 1};
+    const struct shmt_place place = {"fuzz", 1, 1, 0};
     struct shmt_arena *arena = shmt_arena_new();
     struct shmt_error err = {0};
     struct shmt_expr *expr = NULL;

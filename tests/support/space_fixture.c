@@ -90,7 +90,7 @@ void begin(struct made *made)
 bool add_constraint(struct made *made, const char *text)
 {
     const struct shmt_place place = {
-        "space.yaml", (int)made->definition.constraint_count + 1, 3};
+        "space.yaml", (int)made->definition.constraint_count + 1, 3, 0};
 
     if (shmt_expr_compile(arena, place, text, &made->scope,
                           &made->constraints[made->definition

@@ -83,7 +83,7 @@ static enum shmtune_status read_with(const char *name,
     folder_path(path, folder, name);
     values.fill = SHMT_FILL_FILE;
     values.file = path;
-    values.place = (struct shmt_place){"spec.yaml", 3, 9};
+    values.place = (struct shmt_place){"spec.yaml", 3, 9, 0};
     taken.size = 0;
     taken.parts = 0;
     err = (struct shmt_error){0};

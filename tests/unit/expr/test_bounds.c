@@ -17,7 +17,7 @@ static const struct shmt_value word = {.type = SHMT_VALUE_WORD,
 
 static struct shmt_expr *compile(const char *text, size_t derived_count)
 {
-    const struct shmt_place place = {"a.yaml", 7, 11};
+    const struct shmt_place place = {"a.yaml", 7, 11, 0};
     struct shmt_expr_scope some = scope;
     struct shmt_expr *expr = NULL;
     struct shmt_error err = {0};

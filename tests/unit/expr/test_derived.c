@@ -22,7 +22,7 @@ static struct shmt_error err;
 
 static struct shmt_expr *compile(const char *text)
 {
-    const struct shmt_place place = {"a.yaml", 7, 11};
+    const struct shmt_place place = {"a.yaml", 7, 11, 0};
     struct shmt_expr *expr = NULL;
 
     err.text[0] = '\0';

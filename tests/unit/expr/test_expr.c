@@ -18,7 +18,7 @@ static struct shmt_error err;
 
 static struct shmt_expr *compile(const char *text)
 {
-    const struct shmt_place place = {"a.yaml", 7, 11};
+    const struct shmt_place place = {"a.yaml", 7, 11, 0};
     struct shmt_expr *expr = NULL;
 
     err.text[0] = '\0';
@@ -336,7 +336,7 @@ static void eight_values_are_named(void)
         {"g", SHMT_VALUE_INT}, {"h", SHMT_VALUE_INT}, {"i", SHMT_VALUE_INT},
         {"j", SHMT_VALUE_INT}};
     static const struct shmt_expr_scope all = {.count = 10, .symbols = many};
-    const struct shmt_place place = {"a.yaml", 7, 11};
+    const struct shmt_place place = {"a.yaml", 7, 11, 0};
     struct shmt_value ones[10];
     struct shmt_expr *expr = NULL;
     int64_t out;

@@ -46,7 +46,7 @@ static struct shmt_space *make_space(const char *constraint)
         symbols[p] = (struct shmt_expr_symbol){names[p], values[0].type};
     }
     if (constraint != NULL) {
-        CHECK_INT(shmt_expr_compile(arena, (struct shmt_place){"x", 1, 1},
+        CHECK_INT(shmt_expr_compile(arena, (struct shmt_place){"x", 1, 1, 0},
                                     constraint, &scope, &constraints[0],
                                     &err),
                   SHMTUNE_OK);

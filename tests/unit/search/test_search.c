@@ -53,7 +53,7 @@ static struct shmt_space *make_space(int64_t scale, const char *constraint)
     }
     definition.constraints = constraints;
     if (constraint != NULL
-        && shmt_expr_compile(arena, (struct shmt_place){"x.yaml", 1, 1},
+        && shmt_expr_compile(arena, (struct shmt_place){"x.yaml", 1, 1, 0},
                              constraint, &scope, &constraints[0], &err)
                == SHMTUNE_OK)
         definition.constraint_count = 1;
