@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * problem: sizes and configurations as they are written on a command
- * line: "rows=1024,cols=512", "TILE=32,MEMORY=static".
+ * line: "rows=1024,cols=512", "TILE=32,MEMORY=static"; or as tables show them,
+ * with blanks between: "rows=1024 cols=512".
  */
 #include "config.h"
 
@@ -23,15 +24,31 @@ struct item {
     char value[80];
 };
 
+/* As far as a comma, or a blank behind which another NAME= stands. */
+static size_t length_of_item(const char *text)
+{
+    size_t length = strcspn(text, ", ");
+
+    while (text[length] == ' ') {
+        const size_t next = length + strspn(text + length, " ");
+        const size_t name = shmt_text_name_length(text + next);
+
+        if (name > 0 && text[next + name] == '=')
+            return length;
+        length = next + strcspn(text + next, ", ");
+    }
+    return length;
+}
+
 /* The item at *list, which moves on to the next, or to NULL. */
 static bool next_item(const char **list, struct item *out)
 {
-    const char *text = *list;
-    const size_t length = strcspn(text, ",");
+    const char *text = *list + strspn(*list, " ");
+    const size_t length = length_of_item(text);
     const size_t name = strcspn(text, "=,");
     size_t value;
 
-    *list = text[length] == ',' ? text + length + 1 : NULL;
+    *list = text[length] == '\0' ? NULL : text + length + 1;
     *out = (struct item){.text = text, .length = (int)length,
                          .name_length = name};
     if (name >= length || text[name] != '=')

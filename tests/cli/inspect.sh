@@ -11,6 +11,9 @@ run inspect scale --limit 3 --sample 3
 check "one choice of candidates" all "exits 1" out_empty
 run inspect scale --config BLOCK=64,GADGET=1
 check "a parameter that is not there" all "exits 1" "err_has GADGET"
+run inspect scale --config "BLOCK=65 PAD=1"
+check "a configuration as tables show it" all "exits 1" \
+    "err_has '\"BLOCK=65\": 65 is not a value'"
 run inspect scale --config BLOCK=64,BLOCK=128
 check "a parameter given twice" all "exits 1" out_empty "err_has 'twice'"
 run inspect scale --config BLOCK=65

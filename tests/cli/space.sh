@@ -72,6 +72,12 @@ BLOCK=64,ITEMS=20
 BLOCK=64,ITEMS=24
 END
 check "each problem has its own values" all "exits 0" same_as_expected
+run space "$folder/wide.yaml" --size "n=64  m=12" --list
+check "a size as tables show it" all "exits 0" same_as_expected
+run space "$folder/wide.yaml" --size "n=64, m=12" --list
+check "with a blank behind the comma" all "exits 0" same_as_expected
+run space "$folder/wide.yaml" --size "n=64 m"
+check "a blank that is none between two" all "exits 1" "err_has '\"n=64 m\"; n of'"
 
 sed 's/from: m, /from: -m, /' "$folder/wide.yaml" >"$folder/below.yaml"
 run space "$folder/below.yaml"
