@@ -109,8 +109,8 @@ void shmt_display_progress(struct shmt_display *display, size_t lane,
 
     if (display->call->quiet)
         return;
-    last_s = several && display->terminal ? &display->lane_s[lane]
-                                          : &display->last_s;
+    last_s = several && (display->terminal || display->is_json)
+                 ? &display->lane_s[lane] : &display->last_s;
     if (time - *last_s < (display->is_json    ? json_s
                           : display->terminal ? terminal_s : piped_s))
         return;
@@ -317,9 +317,10 @@ shmt_display_interrupt(const struct shmt_target *target,
     else
         shmt_text_add(&tuning, "no tuning was written");
     shmt_error_set(err, SHMTUNE_INTERRUPTED,
-                   "interrupted: %llu candidates of %s are kept in %s%s; %s; "
+                   "interrupted: %llu candidate%s of %s %s kept in %s%s; %s; "
                    "%s", (unsigned long long)outcome->tried,
-                   target->kernel->name, place->journal,
+                   shmt_text_plural(outcome->tried), target->kernel->name,
+                   outcome->tried == 1 ? "is" : "are", place->journal,
                    shmt_text_string(&best), shmt_text_string(&tuning),
                    resume ? "the same command resumes"
                           : "without --no-resume the same command resumes");

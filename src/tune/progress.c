@@ -12,8 +12,11 @@ double shmt_progress_left(const struct shmt_tune_progress *now)
 {
     double left = -1;
 
-    if (now->total != UINT64_MAX && now->done > 0 && now->elapsed_s > 0 &&
-        now->done <= now->total)
+    if (now->recorded)
+        return left;
+    /* What elapsed is of the whole run. */
+    if (strcmp(now->phase, "search") == 0 && now->total != UINT64_MAX &&
+        now->done > 0 && now->elapsed_s > 0 && now->done <= now->total)
         left = now->elapsed_s * (double)(now->total - now->done) /
                (double)now->done;
     if (isfinite(now->budget_s)) {
@@ -88,7 +91,7 @@ static void add_left(const struct shmt_tune_progress *now,
     const double left = shmt_progress_left(now);
     long seconds;
 
-    if (left < 0 || now->recorded || left > 1e7 ||
+    if (left < 0 || left > 1e7 ||
         strcmp(now->phase, "search") != 0)
         return;
     seconds = lround(left);

@@ -196,7 +196,7 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
     give_up_tried(tune);
     known = shmt_tune_count_known(tune);
     /* A recorded device plays them again, each in its turn. */
-    tune->handed_out = tune->target->recorded ? 0 : known;
+    tune->handed_out = tune->known = tune->target->recorded ? 0 : known;
     if (known > 0)
         shmt_tune_notice(tune, "resuming: %zu candidate%s known from %s",
                known, known == 1 ? " is" : "s are",

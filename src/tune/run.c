@@ -58,13 +58,15 @@ void shmt_tune_report(const struct shmt_tune *tune, const char *phase,
         observer->progress(observer->context, &now);
 }
 
+/* What the journal holds is done, also before the strategy asks for it. */
 void shmt_tune_report_search(const struct shmt_tune *tune)
 {
     const uint64_t space = tune->outcome->header.space_count;
     const uint64_t budget = tune->options->budget_count;
+    const uint64_t total = budget < space ? budget : space;
+    const uint64_t done = tune->outcome->tried + tune->known;
 
-    shmt_tune_report(tune, "search", tune->outcome->tried,
-                     budget < space ? budget : space);
+    shmt_tune_report(tune, "search", done < total ? done : total, total);
 }
 
 /* -- results ------------------------------------------------------------- */
@@ -119,6 +121,7 @@ enum shmtune_status shmt_tune_record_result(struct shmt_tune *tune,
 
     if (entry->counted)
         return SHMTUNE_OK;
+    tune->known -= entry->known && tune->known > 0;
     if (entry->journaled) {
         outcome->resumed++;
     } else {
@@ -204,6 +207,7 @@ static void forget_failed_default(struct shmt_tune *tune)
         return;
     entry->known = entry->journaled = false;
     tune->handed_out -= !tune->target->recorded;
+    tune->known -= !tune->target->recorded;
 }
 
 static enum shmtune_status check_default(struct shmt_tune *tune,
@@ -755,8 +759,11 @@ enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
     if (tune->phase < SHMT_TUNE_FINALS)
         note_search_end(tune);
     outcome->elapsed_s = shmt_tune_at(tune);
-    if (status == SHMTUNE_INTERRUPTED)
+    if (status == SHMTUNE_INTERRUPTED) {
         shmt_tune_cancel(tune);
+        if (outcome->ledger != NULL)
+            (void)record_known_results(tune, NULL);
+    }
     closed = shmt_journal_close(tune->journal,
                                 status == SHMTUNE_OK ? err : NULL);
     if (status == SHMTUNE_OK)

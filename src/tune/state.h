@@ -76,7 +76,9 @@ struct shmt_tune {
     uint64_t handed_out;                   /* candidates handed out by the
                                               session, and the default; on a
                                               GPU also what is known from the
-                                              journal, from the beginning */
+                                              journal, from the beginning; */
+    uint64_t known;                        /* those of the journal that are not
+                                              counted yet */
     bool exhausted;                        /* nothing more is asked for */
     bool holding;                          /* until the default has its result
                                               the others are compiled alone */

@@ -161,12 +161,27 @@ check "progress is an object a line" all 'exits 0' \
     'err_has "^{\"format\":\"notice.json/1\",\"text\":\"tuning 1 problem"' \
     '! grep -v "^{" "$folder/err"'
 grep -n '' "$folder/err" >lines
+check "in the finals of a budget of candidates nobody knows the end" all \
+    'err_has "\"phase\":\"search\".*\"left_s\":[0-9]"' \
+    'err_lacks "\"phase\":\"finals\".*\"left_s\":[0-9]"' \
+    'err_has "\"phase\":\"finals\".*\"left_s\":null"'
 wrong=0
 while IFS= read -r line; do
     echo "${line#*:}" >line.json
     "$build/tests/support/holds" "$schema" line.json || wrong=$((wrong + 1))
 done <lines
 check "and each holds by the schema" [ "$wrong" -eq 0 ]
+FAKE_WORKER_BUSY_MS=20 run tune toy --json --progress --budget 2s --output both
+check "of each run that is together with others" all 'exits 0' \
+    '[ "$(grep -c "progress.*n=4096 m=1" "$folder/err")" -ge 3 ]' \
+    '[ "$(grep -c "progress.*n=65536 m=3" "$folder/err")" -ge 3 ]'
+cp -r both more
+FAKE_WORKER_BUSY_MS=40 run tune toy --json --progress --size n=4096 \
+    --budget 130 --strategy exhaustive --output more
+known=$(sed -n 's/.*resuming: \([0-9]*\) .*/\1/p' "$folder/err")
+least=$(sed -n 's/.*"search","done":\([0-9]*\),.*/\1/p' "$folder/err" |
+    head -n 1)
+check "what is known is done" all 'exits 0' '[ "$least" -ge "$known" ]'
 run tune toy --json --progress --device replay:h100 --size n=4096 \
     --size n=4097 --size n=4098 --output again
 check "errors are such lines as well" all 'exits 6' \

@@ -488,6 +488,11 @@ interrupt stopped/toy/$device.65536x3.journal 5
 check "a signal where there is a tuning" all 'exits 130' \
     'err_has "$device.yaml is as it was for this problem"' \
     'same stopped.yaml stopped/toy/$device.yaml'
+again=stopped/toy/$device.65536x3.journal
+start toy --size n=65536,m=3 --strategy exhaustive --budget 60 --output stopped
+interrupt $again $(($(records $again) + 2))
+check "and where the run resumed: all that is kept is counted" all 'exits 130' \
+    'err_has "interrupted: $(records $again) candidates of toy are kept in "'
 
 sed 's/^name: toy/name: never/' never.yaml >never_toy.yaml
 sed 's/^name: toy/name: nor/' never.yaml >nor_toy.yaml

@@ -59,12 +59,19 @@ static void the_end(void)
     now.budget_s = INFINITY;
     now.done = 0;
     CHECK(shmt_progress_left(&now) < 0);
+    /* What elapsed is not of the finals alone. */
+    now = halfway();
+    now.phase = "finals";
+    CHECK(shmt_progress_left(&now) < 0);
+    now.budget_s = 40;
+    CHECK(fabs(shmt_progress_left(&now) - 10) < 1e-9);
     now = halfway();
     now.elapsed_s = 7322;
     CHECK_HAS(line_of(&now, 0), "2:02:02 left");
     /* Seconds of a recording are nobody's to wait for. */
     now.recorded = true;
     CHECK(strstr(line_of(&now, 0), "left") == NULL);
+    CHECK(shmt_progress_left(&now) < 0);
 }
 
 static void fits_any_width(void)
