@@ -245,6 +245,28 @@ static enum shmtune_status measure(struct shmt_tune_finals *finals, size_t k,
     return target->operations->submit(target, &one, err);
 }
 
+/* The best of those that are right so far. */
+static double best_of(const struct shmt_ledger *ledger)
+{
+    double best_us = INFINITY;
+
+    for (size_t k = 0; k < shmt_ledger_count(ledger); k++)
+        best_us = fmin(best_us,
+                       shmt_ledger_cost(&shmt_ledger_at(ledger, k)->result));
+    return isfinite(best_us) ? best_us : -1;
+}
+
+static void lose_default(struct shmt_tune *tune,
+                         const struct shmt_result *failed)
+{
+    tune->outcome->default_us = -1;
+    shmt_tune_notice(tune, "the default configuration %snot compared with: "
+                     "%s: %s",
+                     failed->verdict == SHMT_VERDICT_UNMET
+                         ? "cannot win, and is " : "is ",
+                     shmt_verdict_text(failed->verdict), failed->reason);
+}
+
 /* A finalist that fails here loses its result of the search. */
 static enum shmtune_status drop(struct shmt_tune_finals *finals, size_t k,
                                 const struct shmt_result *failed,
@@ -263,6 +285,9 @@ static enum shmtune_status drop(struct shmt_tune_finals *finals, size_t k,
     entry->result.sample_count = 0;
     entry->result.time_us = -1;
     verdicts[entry->result.verdict]++;
+    finals->tune->outcome->best_us = best_of(finals->tune->outcome->ledger);
+    if (entry->index == finals->tune->start)
+        lose_default(finals->tune, &entry->result);
     return shmt_tune_journal(finals->tune, SHMT_JOURNAL_RESULT, entry->index,
                              &entry->result, err);
 }

@@ -110,6 +110,16 @@ run export $journal --to t4 -o fading.json
 check "nor twice in an export" all 'exits 0' \
     'lines fading.json "\"configuration\"" 6'
 
+sed 's/^name: fading/name: losing/; s/default: good/default: fades/' \
+    "$root/kernels/fading.yaml" >"$root/kernels/losing.yaml"
+run losing --strategy exhaustive --output fading
+check "nothing is compared with a default that fades" all 'exits 0' \
+    'err_has "the default configuration is not compared with: right at first, wrong after timing: in the finals: planted$"' \
+    'err_lacks "(default"' 'out_lacks "x default"' \
+    'lines fading/losing/$device.yaml default_us 0'
+check "nor is the time of the search of what fades a best one" all \
+    'err_lacks "best of the search"' 'out_has "BEHAVE=good"'
+
 # -- a run that others recorded ---------------------------------------------
 # Of which no device is described, and nothing that the compiler said.
 run export all/$place --to kernel-tuner -o own.json
