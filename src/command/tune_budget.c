@@ -199,7 +199,8 @@ void shmt_command_budget_tell(const struct shmt_command_budget *budget,
         shmt_text_add(text, "at most ");
         add_time(text, all_s);
         shmt_text_add(text, budget->problems > 1 ? " in all (--total)"
-                                                 : " (--budget)");
+                            : all_s < budget->dealt_s ? " (--total)"
+                                                      : " (--budget)");
     }
     if (isfinite(budget->seconds) &&
         (budget->problems > 1 || isinf(all_s))) {
@@ -212,13 +213,12 @@ void shmt_command_budget_tell(const struct shmt_command_budget *budget,
         add_time(text, more_s);
         shmt_text_add(text, " more where few candidates were tried by then");
     }
-    if (isfinite(all_s) || isfinite(budget->seconds))
-        return;
     if (budget->count != UINT64_MAX)
-        shmt_text_addf(text, "%llu candidate%s each (--budget)",
+        shmt_text_addf(text, "%s%llu candidate%s each (--budget)",
+                       isfinite(all_s) ? " and " : "",
                        (unsigned long long)budget->count,
                        shmt_text_plural(budget->count));
-    else
+    else if (isinf(all_s) && isinf(budget->seconds))
         shmt_text_add(text, "as long as all candidates of each take "
                             "(--budget)");
 }

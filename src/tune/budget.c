@@ -117,6 +117,12 @@ void shmt_tune_expect_finalists(struct shmt_tune *tune)
         tune->finalists = most_finalists(tune);
 }
 
+const char *shmt_tune_longer(const struct shmt_tune *tune)
+{
+    return isfinite(tune->options->spare_s) ? "--total or --budget"
+                                            : "--budget";
+}
+
 double shmt_tune_budget_s(const struct shmt_tune *tune)
 {
     return tune->options->budget_s + tune->more_s;

@@ -546,6 +546,13 @@ static enum shmtune_status refuse_no_winner(const struct shmt_tune *tune,
     const uint64_t *const verdicts = tune->outcome->verdicts;
     struct shmt_text text = {0};
 
+    if (tune->outcome->tried == 0)
+        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                              "%s: no candidate had a result when the budget "
+                              "ended, %.2g s after the beginning; a longer %s "
+                              "searches", tune->what,
+                              tune->outcome->search_s,
+                              shmt_tune_longer(tune));
     for (int v = 0; v < SHMT_VERDICT_COUNT; v++)
         if (verdicts[v] > 0)
             shmt_text_addf(&text, "%s%llu %s", text.length > 0 ? ", " : "",
@@ -554,7 +561,7 @@ static enum shmtune_status refuse_no_winner(const struct shmt_tune *tune,
     shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
                    "%s: none of %llu candidates works: %s",
                    tune->what, (unsigned long long)tune->outcome->tried,
-                   text.length > 0 ? shmt_text_string(&text) : "none tried");
+                   shmt_text_string(&text));
     shmt_text_free(&text);
     return SHMTUNE_NO_CONFIGURATION;
 }

@@ -563,24 +563,26 @@ static void tell_short(struct shmt_tune *tune)
 {
     struct shmt_tune_outcome *const outcome = tune->outcome;
     const uint64_t known = outcome->tried;
+    const char *const longer = shmt_tune_longer(tune);
 
-    if (!isfinite(tune->options->budget_s) ||
+    if (!isfinite(tune->options->budget_s) || known == 0 ||
         (known > 1 && known > outcome->resumed) ||
         known >= outcome->header.space_count || shmt_tune_has_settled(tune))
         return;
     outcome->spent = known > 1 && tune->spent_s > tune->search_since_s;
     if (outcome->spent)
         return;
-    if (known > 1)
+    if (known > 1 || tune->start == UINT64_MAX)
         shmt_tune_notice(tune, "%s: the budget is too short for more than "
-               "the %llu candidates that are known, %.2g s after the "
-               "beginning; a longer --budget searches",
-               tune->what, (unsigned long long)known, tune->search_since_s);
+               "the %llu candidate%s known, %.2g s after the beginning; a "
+               "longer %s searches", tune->what, (unsigned long long)known,
+               known == 1 ? " that is" : "s that are", tune->search_since_s,
+               longer);
     else
         shmt_tune_notice(tune, "%s: the budget is too short for more than "
                "the default configuration, which took %.2g s with setting "
-               "up; a longer --budget searches", tune->what,
-               tune->search_since_s);
+               "up; a longer %s searches", tune->what, tune->search_since_s,
+               longer);
 }
 
 static enum shmtune_status after_search(struct shmt_tune *tune,

@@ -238,6 +238,8 @@ bool shmt_tune_helper_reply(struct shmt_tune *tune,
 /* budget.c: a candidate has a time: how many finalists are to be expected. */
 void shmt_tune_expect_finalists(struct shmt_tune *tune);
 
+/* Which option would give it more time. */
+const char *shmt_tune_longer(const struct shmt_tune *tune);
 /* With what it has gone on for. */
 double shmt_tune_budget_s(const struct shmt_tune *tune);
 /* Past the search's end with few candidates: the search goes on. */

@@ -48,8 +48,13 @@ check "and so is what --budget comes to" \
     err_has "at most 2 s in all (--total) and 1 s each (--budget)"
 run toy --size n=4096 --budget 1s --output one
 check "of one problem, too" err_has "tuning 1 problem of 1 kernel on GPU 0: at most 1 s (--budget); "
+run toy --size n=4096 --total 2s --output one
+check "which a shorter --total ends" err_has "on GPU 0: at most 2 s (--total); "
 run toy --size n=4096 --budget 7 --output one
 check "a budget of candidates" err_has "on GPU 0: 7 candidates each (--budget); "
+run toy --budget 7 --total 9s --output one
+check "and both" err_has \
+    "on GPU 0: at most 9 s in all (--total) and 7 candidates each (--budget); "
 timeout -s INT 3 "$build/shmtune" --device 0 --output every \
     >"$folder/out" 2>"$folder/err" </dev/null
 status=$?
@@ -91,7 +96,19 @@ check "a worker that never says hello is not waited for" all 'exits 130' \
     'err_has "GPU 0 was not ready after [0-9.]* s, and --total is spent"'
 FAKE_WORKER_BUSY_MS=250 run toy --size n=4096 --budget 0.3s --output short
 check "a budget that is too short says so" all 'exits 0' \
-    'err_has "n=4096 m=1: the budget is too short for more than the default"'
+    'err_has "n=4096 m=1: the budget is too short for more than the default"' \
+    'err_has "; a longer --budget searches"'
+FAKE_WORKER_BUSY_MS=250 run toy --size n=4096 --budget 5s --total 0.5s \
+    --output short
+check "or which option ended it" all 'exits 0' \
+    'err_has "too short .*; a longer --total or --budget searches"'
+sed 's/^name: toy/name: small/; s/^constraints:/&\n- BLOCK_X * 32 <= n/' \
+    "$root/kernels/toy.yaml" >small.yaml
+FAKE_WORKER_BUSY_MS=400 run ./small.yaml --size n=1024 --budget 0.3s \
+    --output short
+check "where the constraints leave out the default, of no default" all \
+    'exits 3' 'err_lacks "the default configuration, which"' \
+    'err_has "small, n=1024 m=1: no candidate had a result when the budget ended, [0-9.]* s after the beginning; a longer --budget searches"'
 
 # -- what compiles slowly -----------------------------------------------------
 run toy --size n=4096 --strategy exhaustive --record rec --output rec -q
