@@ -411,7 +411,13 @@ void shmt_command_device_advise(const struct shmt_command_device *device,
     char why[SHMT_ERROR_BYTES];
 
     snprintf(why, sizeof why, "%.600s", err->text);
-    if (kernel != NULL && !has_recording(device, kernel))
+    if (device->far.on != NULL)
+        shmt_error_set(err, err->status, "%s. `%.200s %.100s worker --far "
+                       "--device %.64s </dev/null` shows what answers there; "
+                       "--far-program PATH names shmtune where it is not in "
+                       "the search path there", why, device->far.on,
+                       device->far.program, device->gpus[0].word);
+    else if (kernel != NULL && !has_recording(device, kernel))
         shmt_error_set(err, err->status, "%s. No recording of %s stands in "
                        "for it. Without a GPU `shmtune inspect %.200s` "
                        "compiles candidates, and shows registers, spills and "

@@ -342,7 +342,9 @@ far protocol -- "$@" -o never
 check "another protocol, too" all 'exits 6' 'uses 1' \
     'err_has "shmtune 9.8.7 there speaks version 77 of the relay.s protocol, .* here version 1"'
 run tune "$@" --on ./launcher --far-program /nowhere/shmtune -o never
-check "no shmtune there" all 'exits 6' 'err_has "/nowhere/shmtune"'
+check "no shmtune there" all 'exits 6' 'err_has "/nowhere/shmtune"' \
+    'err_has "./launcher /nowhere/shmtune worker --far --device 0 </dev/null. shows"' \
+    'err_has "; --far-program PATH names shmtune"' 'err_lacks "stands in for it"'
 unset SHMTUNE_WORKER
 FAKE_CUDA_DEVICES=0
 export FAKE_CUDA_DEVICES
