@@ -21,12 +21,12 @@ struct shmt_table shmt_sheet_table(bool wide,
     const size_t count = shmt_figures_metrics(figures, &names);
 
     shmt_text_add(titles,
-                  wide ? "?kernel|problem|>time us|?>default us|?>rate|"
+                  wide ? "?kernel|problem|?device|>time us|?>default us|?>rate|"
                          "?>x default|?>floor|?>ties|?>regs|?>spill|?>static|"
                          "?>dynamic|?>occ|?>measured|?>rejected|?>of|"
                          "?>cand/s|?>GPU busy|"
-                       : "?kernel|problem|>time us|?>rate|?>x default|?>floor|"
-                         "?>ties|");
+                       : "?kernel|problem|?device|>time us|?>rate|?>x default|"
+                         "?>floor|?>ties|");
     for (size_t k = 0; k < count; k++)
         shmt_text_addf(titles, ">=%s|", names[k]);
     shmt_text_add(titles, wide ? "configuration" : "_configuration");
@@ -98,6 +98,7 @@ void shmt_sheet_add_row(struct shmt_table *table, bool wide,
 
     shmt_table_add(table, "%s", row->kernel);
     shmt_table_add(table, "%s", row->problem);
+    shmt_table_add(table, "%s", row->device);
     shmt_table_add_real(table, SHMT_PAINT_BOLD, "%.4g", time_us);
     if (wide)
         shmt_table_add_real(table, SHMT_PAINT_NONE, "%.4g", row->default_us);

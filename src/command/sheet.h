@@ -13,6 +13,7 @@
 /* What is not known is below 0, or "" of a text. */
 struct shmt_sheet_row {
     const char *kernel, *problem, *config;
+    const char *device;                  /* where there are several models */
     double default_us, floor_us;
     struct shmt_kernel_work work;
     size_t ties;

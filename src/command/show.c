@@ -131,6 +131,7 @@ static void add_tuned(struct shmt_table *table, bool wide,
     table->failed |= size.failed || settings.failed;
     shmt_sheet_add_row(table, wide, &(struct shmt_sheet_row){
         .kernel = "",
+        .device = "",
         .problem = shmt_text_string(&size),
         .config = shmt_text_string(&settings),
         .default_us = tuned->default_us,

@@ -577,8 +577,8 @@ static enum shmtune_status tune_words(struct job *job, int count,
     problems *= shmt_command_work_models(work);
     /* With a recorded device it is not known yet which of them it has. */
     work->display.problems = live ? problems : 0;
-    work->display.names_devices = work->sheet.names_devices =
-        shmt_command_work_devices(work) > 1;
+    work->display.names_devices = shmt_command_work_devices(work) > 1;
+    work->sheet.names_models = shmt_command_work_models(work) > 1;
     work->display.lanes = work->display.names_devices ||
                                   shmt_command_work_together(work) > 1
                               ? SHMT_DISPLAY_LANES : 1;

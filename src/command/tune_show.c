@@ -442,7 +442,8 @@ winner_of(const struct shmt_tune_outcome *outcome)
 /* Below the table, under the problem's name. */
 static void add_front(struct shmt_sheet *sheet,
                       const struct shmt_kernel *kernel,
-                      const struct shmt_tune_outcome *outcome)
+                      const struct shmt_tune_outcome *outcome,
+                      const char *device)
 {
     struct shmt_text *const text = &sheet->fronts;
 
@@ -451,7 +452,7 @@ static void add_front(struct shmt_sheet *sheet,
     shmt_text_addf(text, "\n%s%s", kernel->name,
                    kernel->dimension_count > 0 ? " " : "");
     shmt_kernel_describe_problem(kernel, outcome->header.problem, text);
-    shmt_text_add(text, ": ");
+    shmt_text_addf(text, "%s%s: ", device[0] == '\0' ? "" : ", on ", device);
     shmt_command_add_front(&outcome->pareto, kernel->parameter_count,
                            sheet->call, text);
 }
@@ -462,6 +463,8 @@ static void add_row(struct shmt_sheet *sheet, const struct shmt_kernel *kernel,
 {
     const struct shmt_tune_final *const winner = &outcome->finals[0];
     const uint64_t measured = measured_of(outcome);
+    const char *const device =
+        sheet->names_models ? outcome->header.device.name : "";
     struct shmt_text problem = {0}, config = {0};
 
     if (sheet->titles.length == 0)
@@ -475,6 +478,7 @@ static void add_row(struct shmt_sheet *sheet, const struct shmt_kernel *kernel,
         .kernel = kernel->name,
         .problem = shmt_text_string(&problem),
         .config = shmt_text_string(&config),
+        .device = device,
         .default_us = outcome->default_us,
         .floor_us = outcome->floor_us,
         .work = shmt_kernel_work_of(kernel, outcome->header.problem),
@@ -488,7 +492,7 @@ static void add_row(struct shmt_sheet *sheet, const struct shmt_kernel *kernel,
         .busy = busy_of(outcome),
         .figures = figures,
         .candidate = winner_of(outcome)});
-    add_front(sheet, kernel, outcome);
+    add_front(sheet, kernel, outcome, device);
     shmt_text_free(&problem);
     shmt_text_free(&config);
 }
@@ -552,7 +556,7 @@ static json_t *outcome_json(const struct shmt_target *target,
 
 static void add_place(struct shmt_sheet *sheet,
                       const struct shmt_kernel *kernel,
-                      const int64_t *problem)
+                      const int64_t *problem, const char *tuning)
 {
     struct shmt_sheet_place *place;
 
@@ -563,7 +567,8 @@ static void add_place(struct shmt_sheet *sheet,
     }
     place = &sheet->places[sheet->place_count];
     *place = (struct shmt_sheet_place){
-        .kernel = kernel->name, .dimensions = kernel->dimension_count,
+        .kernel = kernel->name, .tuning = tuning,
+        .dimensions = kernel->dimension_count,
         .row = sheet->place_count++};
     memcpy(place->problem, problem,
            kernel->dimension_count * sizeof *problem);
@@ -579,7 +584,7 @@ static int compare_places(const void *a, const void *b)
     for (size_t d = 0; d < left->dimensions && d < right->dimensions; d++)
         if (left->problem[d] != right->problem[d])
             return left->problem[d] < right->problem[d] ? -1 : 1;
-    return (left->row > right->row) - (left->row < right->row);
+    return strcmp(left->tuning, right->tuning);
 }
 
 static void order_rows(struct shmt_sheet *sheet)
@@ -645,7 +650,7 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_output_paths *place,
                     const struct shmt_figures *figures)
 {
-    add_place(sheet, target->kernel, outcome->header.problem);
+    add_place(sheet, target->kernel, outcome->header.problem, place->tuning);
     count_result(sheet, target->kernel, outcome, place);
     sheet->spent += outcome->spent;
     sheet->spent_known += outcome->spent ? outcome->tried : 0;

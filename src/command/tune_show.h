@@ -71,7 +71,7 @@ struct json_t;
 
 /* By what a result is put in order. */
 struct shmt_sheet_place {
-    const char *kernel;
+    const char *kernel, *tuning;
     size_t dimensions, row;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
 };
@@ -80,7 +80,7 @@ struct shmt_sheet_place {
 struct shmt_sheet {
     const struct shmt_command_call *call;
     bool json;
-    bool names_devices;     /* by UUID, because there are several */
+    bool names_models;      /* because there are several */
     struct json_t *results;
     struct json_t *failures;
     struct shmt_table table;

@@ -157,6 +157,17 @@ check "two models: two tunings" all 'exits 0' is_json \
     '[ -f tunings/toy/sm_90-pretended-h100.yaml ]' \
     '[ -f tunings/toy/sm_90-pretended-a100.yaml ]' \
     '[ "$(grep -c "\"uuid\"" "$folder/out")" -eq 8 ]'
+# shellcheck disable=SC2086
+run toy $sizes --budget 10 --device all --pareto time,registers
+sed -n 's/^toy  *n=.*Pretended \([AH]100\) .*/\1/p' "$folder/out" >models
+check "each row of the table, and each Pareto set, has its model" all 'exits 0' \
+    'out_has "^kernel  *problem  *device  *time us"' \
+    '[ "$(tr -d "\n" <models)" = A100H100A100H100A100H100A100H100 ]' \
+    '[ "$(grep -c "^toy n=.*, on Pretended A100: Pareto set" "$folder/out")" -eq 4 ]'
+# shellcheck disable=SC2086
+run toy $sizes --budget 10 --device 0,2
+check "of one model there is none" all 'exits 0' 'out_lacks device' \
+    'out_lacks Pretended'
 
 # -- one that fails ---------------------------------------------------------
 have H100
