@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "expr/tree.h"
@@ -314,12 +315,24 @@ static size_t name_length(const char *name)
                         "0123456789_");
 }
 
+/* Where fewer digits say the same, those: 65.0527 and not
+ * 65.052700000000002. */
+static void put_real(double value, char out[SHMT_EXPR_SHOWN])
+{
+    double read;
+
+    snprintf(out, SHMT_EXPR_SHOWN, "%.15g", value);
+    read = strtod(out, NULL);
+    if (read < value || read > value)
+        snprintf(out, SHMT_EXPR_SHOWN, "%.17g", value);
+}
+
 void shmt_expr_put_value(struct shmt_value value, char out[SHMT_EXPR_SHOWN])
 {
     if (value.type == SHMT_VALUE_INT)
         snprintf(out, SHMT_EXPR_SHOWN, "%" PRId64, value.i);
     else if (value.type == SHMT_VALUE_REAL)
-        snprintf(out, SHMT_EXPR_SHOWN, "%.17g", value.r);
+        put_real(value.r, out);
     else
         snprintf(out, SHMT_EXPR_SHOWN, "'%.60s'", value.w);
 }

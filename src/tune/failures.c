@@ -275,7 +275,7 @@ static uint64_t count_failures(const struct shmt_tune_outcome *outcome)
     for (int v = 0; v < SHMT_VERDICT_COUNT; v++)
         if (shmt_verdict_stage((enum shmt_verdict)v) != SHMT_STAGE_TIME &&
             v != SHMT_VERDICT_NOT_RECORDED && v != SHMT_VERDICT_SPILLS &&
-            v != SHMT_VERDICT_LOW_OCCUPANCY)
+            v != SHMT_VERDICT_LOW_OCCUPANCY && v != SHMT_VERDICT_UNMET)
             count += outcome->verdicts[v];
     return count;
 }

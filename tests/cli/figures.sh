@@ -123,10 +123,17 @@ before=$(grep -c "config:" t/$place)
 run tune toy --device replay:h100 --size n=4096 --strategy exhaustive -o t
 check "and what has a time counts without it" all 'exits 0' \
     'err_lacks unmet' '[ "$(grep -c config: t/$place)" -eq "$before" ]'
+run tune toy --device replay:h100 --size n=4096 --strategy exhaustive -o few \
+    --require 'BLOCK_X == 32'
+check "what most do not meet is no failure of theirs" all 'exits 0' \
+    'err_lacks "most candidates fail"' 'err_has " unmet; few/"' \
+    'err_has "of [0-9]* unmet, for example "'
 run tune toy --device replay:h100 --size n=4096 --strategy exhaustive -o none \
     --require 'time_us < 0'
 check "what nothing meets has no winner" all 'exits 3' \
     'err_has "default configuration cannot win"' \
+    'err_has "[0-9.]* < 0 is false where time_us = [0-9.]*$"' \
+    'err_lacks "[0-9]\{11\}"' \
     'err_has "none of [0-9]* candidates works: [0-9]* unmet"' \
     '[ ! -e none/$tuning ]'
 

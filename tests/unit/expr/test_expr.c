@@ -205,6 +205,8 @@ static void reasons_have_both_sides(void)
     } reasons[] = {
         {"x * 2 <= 4", "12 <= 4 is false where x = 6"},
         {"x * r > 99 + y", "15 > 99 is false where x = 6, r = 2.5, y = 0"},
+        {"x * r < 0.1", "15 < 0.1 is false where x = 6, r = 2.5"},
+        {"x * r < 0.1 + 0.2", "15 < 0.30000000000000004 is false"},
         {"mode == 'dynamic'", "'static' == 'dynamic' is false where mode = "
                               "'static'"},
         {"mode == 'dynamic' or x * 8 <= 40 or y",
