@@ -34,6 +34,10 @@ const char *shmt_journal_difference(const struct shmt_journal_header *old,
     return NULL;
 }
 
+/* The first line; one digit is the version of what is written here. */
+static const char format_line[] = "format: journal/5\n";
+enum { VERSION_AT = sizeof format_line - 3 };
+
 struct shmt_journal_writer {
     const struct shmt_kernel *kernel;
     int fd;
@@ -45,7 +49,7 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
                                const struct shmt_journal_header *header,
                                struct shmt_text *text)
 {
-    shmt_text_add(text, "format: journal/5\nkernel: ");
+    shmt_text_addf(text, "%skernel: ", format_line);
     shmt_yaml_add_string(text, header->kernel);
     shmt_text_addf(text, "\ndigest: \"%s\"\n", header->digest);
     shmt_device_write(&header->device, text);
@@ -225,10 +229,33 @@ shmt_journal_begin(struct shmt_journal_writer *writer,
     return append(writer, err);
 }
 
+/* What follows is of this version, so that programs that know an older one
+ * alone refuse the file and do not read half of it. */
+static bool raise_version(int fd)
+{
+    const int flags = fcntl(fd, F_GETFL);
+    char line[sizeof format_line - 1];
+    bool raised;
+
+    if (pread(fd, line, sizeof line, 0) != (ssize_t)sizeof line ||
+        memcmp(line, format_line, VERSION_AT) != 0 ||
+        line[VERSION_AT] == format_line[VERSION_AT] ||
+        line[VERSION_AT + 1] != '\n')
+        return true;
+    /* Else it would be appended, wherever it is to be. */
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_APPEND) != 0)
+        return false;
+    raised = pwrite(fd, format_line + VERSION_AT, 1, VERSION_AT) == 1;
+    return fcntl(fd, F_SETFL, flags) == 0 && raised;
+}
+
 enum shmtune_status shmt_journal_continue(struct shmt_journal_writer *writer,
                                           size_t whole_bytes,
                                           struct shmt_error *err)
 {
+    if (!raise_version(writer->fd))
+        return shmt_error_system(err, writer->path,
+                                 "cannot write the version of the journal");
     if (ftruncate(writer->fd, (off_t)whole_bytes) != 0)
         return shmt_error_system(err, writer->path,
                                  "cannot cut off an incomplete record");

@@ -152,8 +152,8 @@ enum shmtune_status shmt_journal_open(const char *path,
                                       struct shmt_journal_writer **out,
                                       struct shmt_error *err);
 /* shmt_journal_begin empties the file and writes a header;
- * shmt_journal_continue cuts it to the `whole_bytes` that were read and
- * appends. */
+ * shmt_journal_continue cuts it to the `whole_bytes` that were read, has it say
+ * that it is of today's version, and appends. */
 enum shmtune_status
 shmt_journal_begin(struct shmt_journal_writer *writer,
                    const struct shmt_journal_header *header,

@@ -167,6 +167,19 @@ run toy --size n=4096 --strategy exhaustive --budget 45 --output counted
 check "five more are five" all 'exits 0' 'err_has ", 5 tried in "' \
     'lines counted/$place config: 45'
 
+# -- a journal of an older version --------------------------------------------
+sed -i '1s/5$/2/' counted/toy/*.journal
+run toy --size n=4096 --strategy exhaustive --budget 45 --output counted -q
+cp counted/$place before
+run toy --size n=4096 --strategy exhaustive --budget 48 --output counted \
+    --require 'time_us > 0'
+sed 1d counted/$place >after
+check "what follows in it is of today's, and it says so" all 'exits 0' \
+    'err_has ", 45 of them known before, 3 tried in "' \
+    '[ "$(head -n 1 counted/$place)" = "format: journal/5" ]' \
+    'lines counted/$place config: 48' 'lines counted/$place "^format" 1' \
+    'sed 1d before | cmp -s -n "$(sed 1d before | wc -c)" - after'
+
 # -- a budget that is spent ----------------------------------------------------
 big=toy/$device.65536x1.journal
 # both ARGUMENT...: two sizes, which run together
