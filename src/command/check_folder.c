@@ -171,6 +171,7 @@ static enum shmtune_status check_all(struct shmt_check *check,
                                      const char *folder,
                                      struct shmt_error *err)
 {
+    const size_t before = check->good + check->bad + check->skipped;
     struct shmt_catalogue *catalogue = NULL;
     enum shmtune_status status =
         shmt_catalogue_open_folder(folder, &catalogue, err);
@@ -185,6 +186,11 @@ static enum shmtune_status check_all(struct shmt_check *check,
         shmt_check_report(check, SHMT_CHECK_NOTE, "%s", catalogue->notes[k]);
     if (status == SHMTUNE_OK)
         status = check_kernels(check, catalogue, err);
+    if (status == SHMTUNE_OK &&
+        check->good + check->bad + check->skipped == before)
+        shmt_check_report(check, SHMT_CHECK_BAD, "has nothing to check: "
+                          "neither a spec, kernels/NAME.yaml, nor a tuning, "
+                          "tunings/NAME/ANY.yaml");
     if (status == SHMTUNE_OK)
         status = shmt_check_binaries(check, catalogue, err);
     shmt_catalogue_close(catalogue);

@@ -483,7 +483,7 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
 
     if (status == SHMTUNE_OK && strcmp(kernel->name, name) != 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                                "%s is about the kernel %.64s, and %s has "
+                                "%s: is about the kernel %.64s, and %s has "
                                 "%s", file, name, kernel->path,
                                 kernel->name);
     if (status == SHMTUNE_OK)

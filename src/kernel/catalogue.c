@@ -100,12 +100,16 @@ static bool may_be_folder(const char *path)
 /* What is wrong with a folder, NULL when nothing is; `why` has room for it.
  * The folder itself may be absent, closed to us, or a folder of other
  * things. */
-static const char *fault_of(const char *inside, const char *kernels,
-                            const char *tunings, char why[SHOWN])
+static const char *fault_of(const char *folder, const char *inside,
+                            const char *kernels, const char *tunings,
+                            char why[SHOWN])
 {
     if (!shmt_path_exists(inside)) {
         if (errno == ENOENT || errno == ENOTDIR)
-            return "there is no such folder";
+            return shmt_path_is_file(folder)
+                       ? "there is no such folder: it is a file "
+                         "(shmtune_open_memory opens a pack)"
+                       : "there is no such folder";
         snprintf(why, SHOWN, "the folder cannot be entered: %s",
                  strerror(errno));
         return why;
@@ -143,7 +147,7 @@ static enum shmtune_status add_folder(struct shmt_catalogue *catalogue,
     }
     if (folder == NULL)
         return SHMTUNE_NO_MEMORY;
-    fault = fault_of(parts[0], parts[1], parts[2], why);
+    fault = fault_of(folder, parts[0], parts[1], parts[2], why);
     if (fault == why)
         return note_unread(catalogue, "%s%.*s: %s", from, SHOWN, folder,
                            fault);
@@ -301,6 +305,36 @@ static enum shmtune_status refuse(struct shmt_catalogue *catalogue,
     return status;
 }
 
+/* Files that look as if they counted: those in `part` that end in `suffix`. */
+static enum shmtune_status note_misplaced(struct shmt_catalogue *catalogue,
+                                          const char *folder,
+                                          const char *part,
+                                          const char *suffix,
+                                          const char *remedy)
+{
+    const char *const *names;
+    size_t count = 0;
+    enum shmtune_status status;
+
+    part = shmt_path_join(catalogue->arena, folder, part);
+    if (part == NULL)
+        return SHMTUNE_NO_MEMORY;
+    status = shmt_path_list(catalogue->arena, part, suffix, &names, &count,
+                            NULL);
+    if (status != SHMTUNE_OK)     /* told of where it is read */
+        return status == SHMTUNE_NO_MEMORY ? status : SHMTUNE_OK;
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        const char *path = shmt_path_join(catalogue->arena, part, names[k]);
+
+        if (path == NULL)
+            return SHMTUNE_NO_MEMORY;
+        if (shmt_path_is_file(path))
+            status = shmt_catalogue_note(catalogue, "%s: left out: %s", path,
+                                         remedy);
+    }
+    return status;
+}
+
 static enum shmtune_status read_folder(struct shmt_catalogue *catalogue,
                                        const char *folder,
                                        struct shmt_arena *scratch)
@@ -327,6 +361,13 @@ static enum shmtune_status read_folder(struct shmt_catalogue *catalogue,
         else if (status != SHMTUNE_NO_MEMORY)
             status = refuse(catalogue, path, &why);
     }
+    if (status == SHMTUNE_OK)
+        status = note_misplaced(catalogue, folder, "kernels", ".yml",
+                                "the name of a spec ends in .yaml");
+    if (status == SHMTUNE_OK)
+        status = note_misplaced(catalogue, folder, "tunings", ".yaml",
+                                "a tuning lies in the folder of its kernel, "
+                                "tunings/KERNEL/");
     return status;
 }
 

@@ -126,6 +126,17 @@ check "both note the same of folders" both_note 4 \
     "$folder/empty: has neither a folder kernels nor a folder tunings" \
     "$folder/loop: the folder cannot be entered: "
 
+# A pack is no folder, and what lies beside its place does not count.
+echo 'shmtune pack/1' >"$folder/a.pack"
+spec "$folder/beside/kernels/scale.yml" scale none
+mkdir -p "$folder/beside/tunings"
+make_tuning "$folder/beside/tunings/scale.yaml"
+SHMTUNE_PATH=$folder/a.pack:$folder/beside
+check "both note what is in the wrong place" both_note 3 \
+    "a.pack: there is no such folder: it is a file (shmtune_open_memory " \
+    "^$folder/beside/kernels/scale.yml: left out: the name .* ends in .yaml" \
+    "^$folder/beside/tunings/scale.yaml: left out: a tuning lies in the folder"
+
 # A folder that cannot be looked at is told as such, not as an empty one.
 mkdir "$folder/broken"
 ln -s kernels "$folder/broken/kernels"

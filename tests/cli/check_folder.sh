@@ -57,6 +57,14 @@ check "and no folder to pack" all 'exits 5' \
     'err_has "tunings; a spec and its source go into kernels/"'
 mkdir -p "$folder/empty/in"
 cd "$folder/empty/in" || exit 1
+mkdir -p "$folder/idle/kernels" "$folder/idle/tunings"
+cp "$ship/kernels/scale.yaml" "$folder/idle/kernels/scale.yml"
+cp "$ship/tunings/scale/t.yaml" "$folder/idle/tunings/"
+of=$folder/idle found "one in which nothing has the name that counts" \
+    '^wrong .*/idle: has nothing to check: neither a spec, kernels/NAME' \
+    '^note .*/idle/kernels/scale.yml: left out: .* ends in .yaml' \
+    '^note .*/idle/tunings/t.yaml: left out: .* folder of its kernel' \
+    '^0 ok, 1 wrong, 0 skipped'
 of=../ found "by a path that climbs; it is told once, and clean" \
     '^wrong   /[^ ]*/empty/*: has neither a folder kernels nor a folder tunings; name the folder that holds these, or files$'
 check "without the way there" all "out_lacks '[.][.]'" \
@@ -77,6 +85,10 @@ cp "$folder/tuning" "$tuning"
 mkdir "$ship/tunings/other"
 sed 's/^kernel: scale/kernel: other/' "$tuning" >"$ship/tunings/other/t.yaml"
 found "a tuning of a kernel that is nowhere" '^wrong .*other/t.yaml: .*other'
+run check --no-compile --spec "$ship/kernels/scale.yaml" \
+    "$ship/tunings/other/t.yaml"
+check "which is told once" all 'exits 2' \
+    'out_has "^wrong .*/other/t.yaml: is about the kernel other, and"'
 rm -r "$ship/tunings/other"
 
 # -- a pack -------------------------------------------------------------------
