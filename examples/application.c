@@ -15,11 +15,11 @@ static int launch(const struct shmtune_choice *choice, int rows, int cols)
 {
     const size_t bytes = sizeof(float) * (size_t)rows * (size_t)cols;
     struct shmtune_function *transpose = NULL;
-    struct shmtune_message message = {""};
+    struct shmtune_message message = {"a call of CUDA failed"};
     cudaStream_t stream = NULL;
     float *in = NULL, *out = NULL, first = 0;
     const float corner = 42;
-    int failed = 1;
+    int wrong = -1;
 
     if (cudaSetDevice(0) != cudaSuccess ||
         cudaMalloc((void **)&in, bytes) != cudaSuccess ||
@@ -44,16 +44,16 @@ static int launch(const struct shmtune_choice *choice, int rows, int cols)
         goto out;
     cudaMemcpy(&first, out + (size_t)(cols - 1) * (size_t)rows, sizeof first,
                cudaMemcpyDeviceToHost);
-    failed = first != corner;
-    printf("launched: %s\n", failed ? "WRONG" : "right");
+    wrong = first != corner;
+    printf("launched: %s\n", wrong ? "WRONG" : "right");
 out:
-    if (message.text[0] != '\0')
+    if (wrong < 0)
         fprintf(stderr, "%s\n", message.text);
     shmtune_release(transpose);
     cudaStreamDestroy(stream);
     cudaFree(out);
     cudaFree(in);
-    return failed;
+    return wrong != 0;
 }
 
 int main(void)
@@ -72,7 +72,7 @@ int main(void)
         return 1;
     }
     for (size_t k = 0; k < shmtune_note_count(library); k++)
-        fprintf(stderr, "left out: %s\n", shmtune_note(library, k));
+        fprintf(stderr, "note: %s\n", shmtune_note(library, k));
     kernel = shmtune_kernel_find(library, "transpose");
     if (kernel == NULL) {
         fprintf(stderr, "no kernel transpose; set $SHMTUNE_PATH\n");

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     }
     kernel = shmtune_kernel_find(library, argv[1]);
     if (kernel == NULL) {
-        fprintf(stderr, "no kernel %s\n", argv[1]);
+        fprintf(stderr, "no kernel %s; set $SHMTUNE_PATH\n", argv[1]);
         goto out;
     }
     for (size_t k = 0; k < shmtune_dimension_count(kernel); k++) {

@@ -63,11 +63,12 @@ out:
 int main(int count, char **argument)
 {
     const int64_t problem[] = {N};
+    const struct shmtune_kernel *kernel;
     struct shmtune_message message;
     struct shmtune_device device = SHMTUNE_DEVICE_INIT;
     struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library;
-    char text[256];
+    char text[1024];
     int gpu, failed;
 
     if (shmtune_open(count > 1 ? argument[1] : NULL, &library, &message) !=
@@ -76,16 +77,23 @@ int main(int count, char **argument)
         return 1;
     }
     for (size_t k = 0; k < shmtune_note_count(library); k++)
-        fprintf(stderr, "left out: %s\n", shmtune_note(library, k));
+        fprintf(stderr, "note: %s\n", shmtune_note(library, k));
+    kernel = shmtune_kernel_find(library, "scale");
+    if (kernel == NULL) {
+        fprintf(stderr, "no kernel scale: name the folder with "
+                        "kernels/scale.yaml in it\n");
+        shmtune_close(library);
+        return 1;
+    }
 
     gpu = shmtune_device_query(0, &device, &message) == SHMTUNE_OK;
     if (!gpu)
         shmtune_device_for_arch("sm_90", &device, NULL);
 
-    failed = shmtune_select(shmtune_kernel_find(library, "scale"), &device,
-                            problem, &choice) != SHMTUNE_OK;
+    failed = shmtune_select(kernel, &device, problem, &choice) != SHMTUNE_OK;
     if (failed) {
-        fprintf(stderr, "no configuration of scale can run here\n");
+        shmtune_explain(kernel, &device, problem, text, sizeof text);
+        fprintf(stderr, "%s", text);
     } else {
         shmtune_choice_text(&choice, text, sizeof text);
         printf("%s: %s (%s)\n", device.name, text,

@@ -75,10 +75,10 @@ run "$source"
 check "it runs, and chooses" has '^for .*THREADS='
 check "it launches what is right, or says that there is no GPU" \
     launched '^launched: right$'
-check "no tuning that is shipped is left out" lacks '^left out'
+check "no tuning that is shipped is left out" lacks 'left out'
 run /nowhere
 check "without kernels it fails, and says what to set" \
-    fails 'SHMTUNE_PATH'
+    fails '^no kernel transpose; set $SHMTUNE_PATH$'
 
 mkdir -p "$folder/share/kernels"
 cp "$source/examples/scale/scale.cu" "$source/examples/scale/scale.yaml" \
@@ -92,5 +92,6 @@ check "it launches what is right, or says that there is no GPU too" \
     launched '^launched: 0 of 1000000 wrong$'
 run /nowhere "$folder/none"
 check "without the kernel it fails, and says so" \
-    fails 'no configuration of scale'
+    fails '^no kernel scale: name the folder with kernels/scale.yaml in it$'
+check "a note is called one" fails '^note: .*/none: there is no such folder'
 echo "1..$count"
