@@ -65,6 +65,28 @@ CC="$folder/compiler -O3" sh -eu words.sh >out 2>err
 status=$?
 check "CC may have options" all 'exits 0' 'out_has "^compiler -O3 -std=c17 "' \
     'out_has "^application$"'
+
+# An application shows what was found, where something was tried.
+printf '#!/bin/sh\nexit "$STATUS"\n' >"$folder/build/shmtune"
+chmod +x "$folder/build/shmtune"
+{
+    echo 'choose_device() { device=0; }'
+    echo 'run_example() { echo example; }; last_words() { echo words; }'
+    sed -n '/^tune_all()/,/^}/p' "$source/quickstart"
+    echo tune_all
+} >words.sh
+for STATUS in 0 4 1 6 130; do
+    export STATUS
+    sh -eu words.sh >out 2>err
+    status=$?
+    case $STATUS in
+    0 | 4) check "a tuning that ended with $STATUS is shown" all \
+        "exits $STATUS" 'out_has "^example$"' 'out_has "^words$"' ;;
+    *) check "one that ended with $STATUS is the end" all \
+        "exits $STATUS" out_empty ;;
+    esac
+done
+
 run inspect "$source/examples/scale/scale.yaml" --limit 1
 if err_has "no NVRTC"; then
     skip "which works" "no NVRTC here"
