@@ -25,6 +25,7 @@
  *           often, added to the file by shmtune_close or the end of the process
  *           (not by a signal or _exit); a child of a fork adds what it selected
  *           itself.  `shmtune tune --wanted FILE` tunes them.
+ *   A note (shmtune_note) says where one of them cannot be written.
  * - What can fail returns an enum shmtune_status.  Outputs are written only
  *   when it is SHMTUNE_OK.
  * - `message` is the caller's place for a sentence about a failure, and may be

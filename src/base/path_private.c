@@ -55,12 +55,17 @@ static enum shmtune_status distrust(struct shmt_error *err, const char *path,
                                     const char *what, const char *name,
                                     const struct stat *about)
 {
+    const bool shared = S_ISDIR(about->st_mode) &&
+                        (about->st_mode & S_ISVTX) != 0;
+
     return shmt_error_set(
         err, SHMTUNE_STORAGE, "%s is not used: the %s %.256s is user %ld's "
         "with mode 0%o, and has to be user %ld's or root's with no right for "
-        "others to write; chown or chmod go-w it", path, what, name,
+        "others to write; %s", path, what, name,
         (long)about->st_uid, (unsigned)about->st_mode & 07777,
-        (long)geteuid());
+        (long)geteuid(),
+        shared ? "name a folder of your own in it, or chmod go-w it"
+               : "chown or chmod go-w it");
 }
 
 /* In a folder with the sticky bit, such as /tmp, others can add names, but

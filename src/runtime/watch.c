@@ -12,6 +12,7 @@
  */
 #include "runtime/watch.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -368,12 +369,44 @@ static char *absolute(const char *path)
     return copy;
 }
 
+/* Who asked for a file that cannot be written hears of it as of a file that
+ * was left out. */
+static enum shmtune_status note_places(struct shmtune *library)
+{
+    const struct shmt_runtime_watch *const watch = library->watch;
+    const char *folder;
+    struct shmt_error err;
+    enum shmtune_status status = SHMTUNE_OK;
+    int fd;
+
+    if (watch->log != NULL && watch->log[0] != '\0') {
+        fd = shmt_path_open_end(watch->log);
+        if (fd < 0)
+            status = shmt_catalogue_note(library->catalogue, "SHMTUNE_LOG: "
+                                         "%s: cannot be opened: %s",
+                                         watch->log, strerror(errno));
+        else
+            close(fd);
+    }
+    if (status != SHMTUNE_OK || watch->wanted == NULL)
+        return status;
+    folder = shmt_path_folder(library->arena, watch->wanted);
+    if (folder == NULL)
+        return SHMTUNE_NO_MEMORY;
+    if (shmt_path_open_private(folder, false, &fd, &err) != SHMTUNE_OK)
+        return shmt_catalogue_note(library->catalogue, "SHMTUNE_WANTED: %s",
+                                   err.text);
+    close(fd);
+    return SHMTUNE_OK;
+}
+
 enum shmtune_status shmt_runtime_watch_begin(struct shmtune *library)
 {
     const char *const log = shmt_driver_setting("SHMTUNE_LOG");
     const char *const wanted = shmt_driver_setting("SHMTUNE_WANTED");
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct shmt_runtime_watch *watch;
+    enum shmtune_status status;
 
     if (log == NULL && wanted == NULL)
         return SHMTUNE_OK;
@@ -400,9 +433,10 @@ enum shmtune_status shmt_runtime_watch_begin(struct shmtune *library)
     watch->next = all;
     all = watch;
     pthread_mutex_unlock(&lock);
+    status = note_places(library);
     if (watch->log != NULL)
         say_opened(library);
-    return SHMTUNE_OK;
+    return status;
 }
 
 void shmt_runtime_watch_end(struct shmt_runtime_watch *watch)

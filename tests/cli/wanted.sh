@@ -59,10 +59,23 @@ SHMTUNE_LOG=$folder/odd SHMTUNE_WANTED=$made \
 check "what is no list of them is left alone" all \
     '[ "$(cat "$made")" = odd ]' \
     'grep -q ": wanted: $made:1:1: .*expected a mapping" "$folder/odd"'
+mkdir "$folder/open"
+for mode in '1777 name a folder of your own in it, or chmod' '777 chown or chmod go-w it'
+do
+    chmod "${mode%% *}" "$folder/open"
+    SHMTUNE_LOG=$folder/nowhere/log SHMTUNE_WANTED=$folder/open/wanted.yaml \
+        "$build/tests/support/choose" fake_kernel 2048 >"$folder/out" \
+        2>"$folder/err"
+    check "without a log, notes say what is not written: ${mode%% *}" all \
+        "out_has '^note: SHMTUNE_WANTED: $folder/open .*; ${mode#* }'" \
+        "out_has '^note: SHMTUNE_LOG: $folder/nowhere/log: cannot be opened: '"
+done
+SHMTUNE_WANTED=$folder/mine.yaml "$build/tests/support/choose" fake_kernel \
+    2048 >"$folder/out" 2>"$folder/err"
+check "and nothing where it is" all 'out_lacks SHMTUNE_' \
+    '[ -s "$folder/mine.yaml" ]'
 SHMTUNE_LOG=$folder/log
 export SHMTUNE_LOG
-mkdir "$folder/open"
-chmod 777 "$folder/open"
 SHMTUNE_WANTED=$folder/open/wanted.yaml "$build/tests/support/choose" \
     fake_kernel 2048 >/dev/null
 check "a folder that others may write is not used, which the log says" all \
