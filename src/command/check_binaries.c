@@ -33,7 +33,8 @@ struct binary {
     const char *key;
     const char *text;         /* "sm_90 scale: BLOCK=64 at n=1000" */
     bool listed, chosen, winner;
-    bool missing;             /* chosen, and not listed or there */
+    bool absent;              /* not listed or there */
+    bool missing;             /* too, and its constraints hold somewhere */
 };
 
 struct look {
@@ -282,6 +283,33 @@ static void tell_missing(struct look *look)
     }
 }
 
+/* The library chooses it nowhere else. */
+static bool satisfies(const struct shmt_command_choices *choices, size_t k)
+{
+    const size_t width = choices->kernel->parameter_count;
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_expr *failed = NULL;
+
+    shmt_kernel_evaluate(choices->kernel, choices->problem,
+                         choices->configs + k * width, &evaluated);
+    return shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
+           failed == NULL;
+}
+
+static const char *describe(struct look *look,
+                            const struct shmt_command_choices *choices,
+                            size_t k)
+{
+    struct shmt_text text = {0};
+    const char *copy = NULL;
+
+    shmt_command_describe_choice(choices, k, &text);
+    if (!text.failed)
+        copy = shmt_arena_copy(look->arena, text.data, text.length);
+    shmt_text_free(&text);
+    return copy;
+}
+
 static enum shmtune_status look_at(struct look *look,
                                    const struct shmt_command_choices *choices,
                                    size_t k, struct shmt_error *err)
@@ -289,25 +317,26 @@ static enum shmtune_status look_at(struct look *look,
     struct binary *const known = find(look, choices->keys[k]);
     struct binary found = {.key = choices->keys[k], .chosen = true,
                            .winner = choices->winner && k == 0};
-    struct shmt_text text = {0};
     struct shmt_error why;
     enum shmtune_status status;
 
     if (known != NULL && known->chosen) {
         known->winner = known->winner || found.winner;
-        return SHMTUNE_OK;
+        if (!known->absent || known->missing || !satisfies(choices, k))
+            return SHMTUNE_OK;
+        known->missing = true;
+        known->text = describe(look, choices, k);
+        return known->text == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
     }
-    shmt_command_describe_choice(choices, k, &text);
-    if (!text.failed)
-        found.text = shmt_arena_copy(look->arena, text.data, text.length);
-    shmt_text_free(&text);
+    found.text = describe(look, choices, k);
     status = found.text == NULL ? SHMTUNE_NO_MEMORY
                                 : examine(look, choices, k, &why);
     if (status == SHMTUNE_NO_MEMORY)
         return shmt_error_memory(err);
     look->found += status == SHMTUNE_OK;
-    if (status == SHMTUNE_NOT_FOUND && known == NULL)
-        found.missing = true;
+    found.absent = status == SHMTUNE_NOT_FOUND && known == NULL;
+    if (found.absent)
+        found.missing = satisfies(choices, k);
     else if (status != SHMTUNE_OK)
         shmt_check_report(look->check, SHMT_CHECK_BAD, "the binary of %s: "
                           "%s; make it: %s", found.text, why.text,

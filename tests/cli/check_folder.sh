@@ -167,6 +167,45 @@ run check --sample 0 "$folder/c.pack"
 check "and in the pack, whose sources compile" all 'exits 0' \
     "out_has '^ok .*/c.pack/cubins: [1-9][0-9]* binaries for sm_80, sm_90'" \
     "out_has 'c.pack/kernels/scale.yaml: .*compile'" 'out_lacks "$TMPDIR"'
+# The second configuration of the dispatch is none at any size; BLOCK=1024 is
+# one at the larger alone, and has its binary by way of it.
+cp -R "$ship" "$folder/learnt"
+sed 's,^format: tuning/1,format: tuning/2,; $d' "$ship/tunings/scale/t.yaml" \
+    >"$folder/learnt/tunings/scale/t.yaml"
+cat >>"$folder/learnt/tunings/scale/t.yaml" <<'YAML'
+dispatch:
+  seed: 1
+  sizes: 100
+  held_out: [9912, 9480]
+  nearest: [9820, 8610]
+  range: {n: [64, 1000000]}
+  configurations:
+  - {BLOCK: 1024, PAD: 1, MEMORY: static, CARVEOUT: -1}
+  - {BLOCK: 64, PAD: 16384}
+  features:
+  - {of: {n: 1}}   # 0: n
+  tree:
+  - {feature: 0, below: 1000, else: 2}   # 0: n < 1000
+  - {take: [0]}   # 1
+  - {take: [1, 0]}   # 2
+...
+YAML
+run pack "$folder/learnt" --arch sm_80,sm_90 -j 2
+check "binaries of a dispatch are made" exits 0
+run check --no-compile "$folder/learnt"
+check "what no constraint allows is not missed" all 'exits 0' \
+    'out_lacks "^note.*no binary"' "out_has 'sm_80, sm_90, whole'"
+sed '/BLOCK=1024 PAD=1 /d' "$folder/learnt/cubins/manifest" >"$folder/cut"
+for key in $(sed -n 's/^\([0-9a-f]*\) .*BLOCK=1024 PAD=1 .*/\1/p' \
+    "$folder/learnt/cubins/manifest"); do
+    rm "$folder/learnt/cubins/$key".*
+done
+cp "$folder/cut" "$folder/learnt/cubins/manifest"
+run check --no-compile "$folder/learnt"
+check "what one does at some size is, and where" all 'exits 0' \
+    "out_has '^note .* 1 configuration that may be chosen has no binary, such'" \
+    "out_has 'sm_90 scale: BLOCK=1024 PAD=1 .* at n=1048576:'"
+
 cp -R "$cubins" "$folder/whole"
 restore() {
     rm -rf "$cubins"
