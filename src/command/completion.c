@@ -303,6 +303,8 @@ static void write_bash(struct script *script)
         if (is_listed(shmt_command_all[k]))
             bash_command(script, shmt_command_all[k]);
     shmt_text_add(text, "    esac\n    COMPREPLY=()\n"
+        "    # bash parts words at a colon: a value, replay:FILE.\n"
+        "    [[ $before == : || $current == : ]] && return\n"
         "    case $before in\n"
         "    --strategy|--strategies)\n"
         "        COMPREPLY=($(compgen -W \\\n"

@@ -75,6 +75,9 @@ if command -v bash >/dev/null; then
     check "bash: the words of a verb" bash_has "recordings" list rec
     check "bash: those of completion" bash_has "zsh" completion z
     check "bash: a value is the shell's own" bash_has "" tune --budget t
+    check "bash: also behind a colon, where it parts words" \
+        bash_has "" tune --device replay : s
+    check "bash: and at one" bash_has "" tune --device replay :
 else
     skip "bash" "not here"
 fi
