@@ -343,7 +343,9 @@ static void advise(const struct diagnostics *diagnostic, const char *line,
         return;
     }
     if (strstr(out, "not allowed in JIT mode") != NULL ||
-        strstr(out, "identifier \"cuda") != NULL) {
+        strstr(out, "identifier \"cuda") != NULL ||
+        strstr(out, "namespace \"std\" has no member") != NULL ||
+        strstr(out, "device-side kernel launch") != NULL) {
         snprintf(out + used, room - used, "; %s",
                  strstr(out, "/thrust/") != NULL || strstr(out, "/cub/") != NULL
                      ? "of CUB include <cub/block/...> or <cub/warp/...>: "

@@ -276,6 +276,12 @@ check "where a function of the host goes" [ $? -eq 0 ]
 echo 'void f(void **p) { cudaMalloc(p, 4); }' | complains \
     'nvcc.cu:1[:0-9]*: .*cudaMalloc.*; keep .* behind #ifndef __CUDACC_RTC__'
 check "and its calls" [ $? -eq 0 ]
+echo '__global__ void g(); void f() { g<<<1, 1>>>(); }' | complains \
+    'nvcc.cu:1:[0-9]*: .* kernel launch .*; keep .* behind #ifndef __CUDACC_RTC'
+check "its launches" [ $? -eq 0 ]
+echo 'int f() { return std::vector<int>().size(); }' | complains \
+    'nvcc.cu:1:[0-9]*: .* no member .vector.; keep .* behind #ifndef __CUDACC_R'
+check "and its library" [ $? -eq 0 ]
 echo '#include <cub/device/device_reduce.cuh>' | complains 'JIT mode; of CUB include <cub/block/'
 check "which of CUB's headers compile" [ $? -eq 0 ]
 echo 'template <int N, int BLOCK> struct A { int at[BLOCK]; };' | complains \
