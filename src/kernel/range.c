@@ -74,6 +74,28 @@ static enum shmtune_status value_at(const struct shmt_kernel *kernel,
     return shmt_expr_eval_int(expr, values, out, err);
 }
 
+/* What arithmetic allows between the ends of the dimensions, as 31 of n % 32,
+ * where it makes no list too long: constraints leave what there is. */
+static int64_t most_between(const struct shmt_kernel *kernel,
+                            const struct shmt_expr *expr,
+                            const struct range *range, int64_t at_ends)
+{
+    struct shmt_expr_bound symbols[SHMT_KERNEL_DIMENSIONS], bound;
+    struct shmt_expr_bounding state;
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        symbols[d] = shmt_expr_bound_range(kernel->dimensions[d].low,
+                                           kernel->dimensions[d].high);
+    shmt_expr_bounding_begin(&state, symbols);
+    bound = shmt_expr_bounds(expr, &state);
+    if (bound.kind != SHMT_EXPR_RANGE || bound.high <= at_ends ||
+        bound.high > BOUND || bound.high < range->from ||
+        (range->times == 1 &&
+         (bound.high - range->from) / range->step >= SHMT_SPACE_VALUES))
+        return at_ends;
+    return bound.high;
+}
+
 /* "PARAMETER <= (TEXT)" for the constraints, which are read later. */
 static enum shmtune_status imply(struct shmt_kernel_reader *reader,
                                  const struct range *range,
@@ -122,6 +144,8 @@ static enum shmtune_status read_bound(struct shmt_kernel_reader *reader,
         if (corner == 0 || (greatest ? value > *out : value < *out))
             *out = value;
     }
+    if (status == SHMTUNE_OK && greatest)
+        *out = most_between(kernel, expr, range, *out);
     if (status == SHMTUNE_OK && (*out < low || *out > BOUND))
         return shmt_yaml_refuse(node, reader->err,
                                 "\"%s\" is %lld at %s; %lld to %lld is "
@@ -188,14 +212,15 @@ enum shmtune_status shmt_kernel_range_read(struct shmt_kernel_reader *reader,
     if (step != NULL && times != NULL)
         return shmt_yaml_refuse(times, reader->err,
                                 "both \"step\" and \"times\" in one range");
-    status = read_bound(reader, &range, from, false,
-                        times != NULL ? 1 : -BOUND, &range.from);
-    if (status == SHMTUNE_OK)
-        status = read_bound(reader, &range, to, true, range.from, &range.to);
-    if (status == SHMTUNE_OK && step != NULL)
+    if (step != NULL)
         status = shmt_yaml_int(step, 1, BOUND, &range.step, reader->err);
     if (status == SHMTUNE_OK && times != NULL)
         status = shmt_yaml_int(times, 2, 1024, &range.times, reader->err);
+    if (status == SHMTUNE_OK)
+        status = read_bound(reader, &range, from, false,
+                            times != NULL ? 1 : -BOUND, &range.from);
+    if (status == SHMTUNE_OK)
+        status = read_bound(reader, &range, to, true, range.from, &range.to);
     return status == SHMTUNE_OK ? list_values(reader, &range, node, parameter)
                                 : status;
 }

@@ -84,6 +84,17 @@ run space "$folder/below.yaml"
 check "a bound that begins with a sign" all "exits 0" \
     "out_has 'ITEMS >= (-m)\$'"
 
+sed 's/2 . m + n % 2/n % 48/' "$folder/wide.yaml" >"$folder/between.yaml"
+run space "$folder/between.yaml" --size n=32,m=20 --list
+cat >"$folder/expected" <<'END'
+BLOCK=32,ITEMS=20
+BLOCK=32,ITEMS=24
+BLOCK=32,ITEMS=28
+BLOCK=32,ITEMS=32
+END
+check "a bound that is greatest between the ends" all "exits 0" \
+    same_as_expected
+
 run space "$folder/only.yaml" --count
 cat >"$folder/expected" <<'END'
 4
