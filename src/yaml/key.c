@@ -17,6 +17,11 @@ static enum shmtune_status refuse_key(const struct shmt_yaml *key,
     struct shmt_text known = {0};
 
     shmt_yaml_quote(key->text, found);
+    /* {to: min(n, 64)} has a key "64)". */
+    if (!key->quoted && strpbrk(key->text, "()") != NULL)
+        return shmt_yaml_refuse(key, err, "found the unknown key %s; within "
+                                "{ } put an expression with a comma in quotes",
+                                found);
     if (nearest != NULL)
         return shmt_yaml_refuse(key, err, "found the unknown key %s, did you "
                                 "mean \"%s\"?", found, nearest);

@@ -106,6 +106,9 @@ static const struct {
     {"from: 1, to: 64, times: 2", "from: 0, to: 64, times: 2", ":15:25:", ""},
     {"from: 1, to: 64, times: 2", "from: 9, to: 4", ":15:32:", ""},
     {"from: 1, to: 64, times: 2", "from: 1, to: 70000", ":15:18:", "65535"},
+    {"from: 1, to: 64, times: 2", "from: 1, to: min(rows, 64)", ":15:42:",
+     "the unknown key \"64)\"; within { } put an expression with a comma in "
+     "quotes"},
     {"from: 1, to: 64, times: 2", "from: 1, to: BLOCK", ":15:32:",
      "in `BLOCK`; a bound of values may name dimensions alone: write a number, "
      "and the constraint TILE <= (BLOCK)"},
