@@ -569,9 +569,15 @@ static bool refuse_problems(void *context,
                             const struct shmt_error *why)
 {
     struct shmt_command_work *const work = context;
+    const struct known *const known = kernel->more;
+    const bool lost = why->status == SHMTUNE_NO_DEVICE &&
+                      work->device.replayed == NULL;
     struct shmt_error err = *why;
 
-    if (err.status == SHMTUNE_NO_DEVICE && work->device.replayed == NULL)
+    if (lost && known->is_ready)
+        shmt_error_set(&err, err.status, "%.900s; what it measured is kept, "
+                       "and the same command resumes", why->text);
+    else if (lost)
         shmt_command_device_advise(&work->device, kernel->kernel, &err);
     fail_all(work, kernel, numbers, count, &err);
     name_problems(work, kernel, numbers, count, &err);

@@ -189,6 +189,8 @@ have H100,A100
 run toy $sizes --budget 10 --device all
 check "the last of a model: the other model goes on" all 'exits 6' \
     'err_has "error: .*fallen off the bus"' \
+    'err_has "; what it measured is kept, and the same command resumes$"' \
+    'err_lacks "stands in for it"' \
     '[ "$(winners tunings | grep -c configuration)" -ge 4 ]' \
     '[ ! -f tunings/toy/sm_90-pretended-a100.yaml ]'
 have H100,A100
