@@ -81,6 +81,7 @@ static void write_progress(const struct shmt_tune_progress *now)
     write_line(shmt_json_object(
         "format", json_string("progress.json/1"),
         "kernel", shmt_json_text(now->kernel),
+        "device", shmt_json_device(now->device),
         "size", shmt_json_text(now->size),
         "phase", shmt_json_text(now->phase),
         "done", shmt_json_count(now->done),

@@ -42,6 +42,7 @@ void shmt_tune_report(const struct shmt_tune *tune, const char *phase,
     const struct shmt_tune_observer *const observer = tune->options->observer;
     const struct shmt_tune_progress now = {
         .kernel = tune->target->kernel->name,
+        .device = &tune->target->device,
         .size = tune->size,
         .phase = phase,
         .done = done,

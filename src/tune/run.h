@@ -22,6 +22,7 @@
 
 struct shmt_tune_progress {
     const char *kernel;
+    const struct shmtune_device *device;
     const char *size;            /* "rows=1024 cols=1024" */
     const char *phase;           /* "search" or "finals" */
     uint64_t done, total;        /* candidates, or passes of the finals;

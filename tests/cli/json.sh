@@ -175,6 +175,11 @@ FAKE_WORKER_BUSY_MS=20 run tune toy --json --progress --budget 2s --output both
 check "of each run that is together with others" all 'exits 0' \
     '[ "$(grep -c "progress.*n=4096 m=1" "$folder/err")" -ge 3 ]' \
     '[ "$(grep -c "progress.*n=65536 m=3" "$folder/err")" -ge 3 ]'
+FAKE_WORKER_DEVICES=H100,A100 FAKE_WORKER_BUSY_MS=20 run tune toy --json \
+    --progress --size n=4096 --device all --budget 1s --output models
+check "and it is said on which device" all 'exits 0' \
+    'err_has "progress.*\"device\":{\"name\":\"Pretended H100\""' \
+    'err_has "progress.*\"device\":{\"name\":\"Pretended A100\""'
 cp -r both more
 FAKE_WORKER_BUSY_MS=40 run tune toy --json --progress --size n=4096 \
     --budget 130 --strategy exhaustive --output more
