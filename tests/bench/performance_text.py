@@ -240,6 +240,14 @@ def tuning(page):
          "best of all runs, with 29 workers {gpus_two_more_loss}, and those of "
          "one of them with 16 processors and {gpus_two_one_s} s (1.8 times) "
          "{gpus_two_one_loss} (each the mean of two)"],
+        ["the same on four H200 with 64 processors, twice",
+         "{gpus_four_rate} and {gpus_four_second_rate} candidates a second, "
+         "with 59 workers {gpus_four_more_rate}; {gpus_four_loss} and "
+         "{gpus_four_second_loss} % behind the best of all runs, each of the "
+         "four alone with 16 processors and {gpus_four_one_s} s (3.6 times) "
+         "{gpus_four_one_least} to {gpus_four_one_most}; side by side the "
+         "winners of the four are {gpus_four_behind} % slower than those of "
+         "the best of these"],
         ["matmul of 4096 x 4096 x 4096 alone on four H100, 17 s",
          "in {gpus_alone_s} s what one found in {gpus_alone_one_s} s: "
          "compiling is what takes the time"],
