@@ -127,7 +127,7 @@ static enum shmtune_status read_prior(struct board *board,
                                  err);
     for (size_t k = 0; status == SHMTUNE_OK && k < within->from->count; k++)
         status = shmt_tune_prior_add(board->prior, within->from->items[k],
-                                     err);
+                                     false, err);
     if (status != SHMTUNE_OK)
         return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
                                           SHMTUNE_STORAGE);

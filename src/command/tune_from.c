@@ -109,7 +109,7 @@ static void add_recordings(struct shmt_arena *arena, const char *folder,
 
         if (path != NULL && strncmp(names[k], name, length) == 0 &&
             names[k][length] == '.')
-            (void)shmt_tune_prior_add(prior, path, NULL);
+            (void)shmt_tune_prior_add(prior, path, false, NULL);
     }
 }
 
@@ -130,7 +130,7 @@ static void add_shipped(const struct shmt_command_from *from,
                            : nearest_in(from->arena, folder, target);
 
         if (tuning == NULL ||
-            shmt_tune_prior_add(prior, tuning, NULL) != SHMTUNE_OK)
+            shmt_tune_prior_add(prior, tuning, false, NULL) != SHMTUNE_OK)
             continue;
         add_recordings(from->arena, folder, tuning, prior);
     }
@@ -141,10 +141,12 @@ static void tell(const struct shmt_command_from *from,
                  const struct shmt_target *target,
                  const struct shmt_tune_prior *prior)
 {
+    const size_t count = shmt_tune_prior_sources(prior);
     struct shmt_text text = {0};
 
-    shmt_text_addf(&text, "%s: learning from ", target->kernel->name);
-    for (size_t k = 0; k < shmt_tune_prior_sources(prior); k++) {
+    shmt_text_addf(&text, "%s: learning from %s", target->kernel->name,
+                   count == 0 ? "nothing: --from has none of its files" : "");
+    for (size_t k = 0; k < count; k++) {
         const struct shmt_tune_source *const source =
             shmt_tune_prior_source(prior, k);
         const char *const slash = strrchr(source->path, '/');
@@ -182,14 +184,17 @@ shmt_command_from_open(const struct shmt_command_from *from,
         return SHMTUNE_OK;
     status = shmt_tune_prior_new(target->kernel, &prior, err);
     for (size_t k = 0; status == SHMTUNE_OK && k < from->from->count; k++)
-        status = shmt_tune_prior_add(prior, from->from->items[k], err);
+        status = shmt_tune_prior_add(prior, from->from->items[k],
+                                     from->several, err);
     if (status != SHMTUNE_OK)
         status = shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
                                             SHMTUNE_STORAGE);
     if (status == SHMTUNE_OK && !given)
         add_shipped(from, target, prior);
-    if (status == SHMTUNE_OK && shmt_tune_prior_sources(prior) > 0) {
+    if (status == SHMTUNE_OK &&
+        (given || shmt_tune_prior_sources(prior) > 0))
         tell(from, target, prior);
+    if (status == SHMTUNE_OK && shmt_tune_prior_sources(prior) > 0) {
         *out = prior;
         return SHMTUNE_OK;
     }

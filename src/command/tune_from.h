@@ -23,6 +23,7 @@ shmt_command_from_check(const struct shmt_command_repeats *from,
 
 struct shmt_command_from {
     const struct shmt_command_repeats *from;
+    bool several;                            /* of several kernels */
     const char *strategy;                    /* NULL: the default */
     const struct shmt_recording_places *places;
     struct shmt_arena *arena;

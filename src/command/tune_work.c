@@ -359,7 +359,8 @@ static enum shmtune_status opened_kernel(void *context,
     if (status == SHMTUNE_OK && !known->is_ready)
         status = shmt_command_from_open(
             &(struct shmt_command_from){
-                &work->options.from, work->options.strategy,
+                &work->options.from, work->kernel_count > 1,
+                work->options.strategy,
                 &work->device.places, work->arena, &work->display},
             target, &known->prior, err);
     if (status == SHMTUNE_OK && !known->is_ready && known->prior != NULL)

@@ -335,6 +335,22 @@ static bool is_wanted(const struct shmt_tune_prior *prior, const char *path)
     return found;
 }
 
+static bool is_of_another(const struct shmt_tune_prior *prior,
+                          const char *path)
+{
+    struct shmt_tuning *tuning = NULL;
+    char name[80];
+    bool found;
+
+    if (shmt_journal_read_kernel_name(path, name, NULL) == SHMTUNE_OK)
+        return strcmp(name, prior->kernel->name) != 0;
+    if (shmt_tuning_read(path, &tuning, NULL) != SHMTUNE_OK)
+        return false;
+    found = strcmp(tuning->kernel, prior->kernel->name) != 0;
+    shmt_tuning_free(tuning);
+    return found;
+}
+
 static bool is_folder(const char *path)
 {
     struct stat file;
@@ -375,7 +391,7 @@ static enum shmtune_status add_folder(struct shmt_tune_prior *prior,
 }
 
 enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
-                                        const char *path,
+                                        const char *path, bool several,
                                         struct shmt_error *err)
 {
     static const char *const places[] = {"", "tunings/"};
@@ -383,7 +399,8 @@ enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
     enum shmtune_status status;
 
     if (!is_folder(path))
-        return add_file(prior, path, false, err);
+        return several && is_of_another(prior, path)
+                   ? SHMTUNE_OK : add_file(prior, path, false, err);
     status = add_folder(prior, path, err);
     for (size_t k = 0; status == SHMTUNE_OK && k < 2; k++) {
         char inner[4096];
@@ -393,7 +410,7 @@ enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
         if (length > 0 && (size_t)length < sizeof inner && is_folder(inner))
             status = add_folder(prior, inner, err);
     }
-    if (status == SHMTUNE_OK && prior->view.source_count == before)
+    if (status == SHMTUNE_OK && prior->view.source_count == before && !several)
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                 "%s: no tuning, journal or recording of %s "
                                 "in this folder, nor in %s or tunings/%s of "

@@ -37,9 +37,10 @@ void shmt_tune_prior_free(struct shmt_tune_prior *prior);
  * in its folder tunings.
  * SHMTUNE_INVALID_FILE for a file of another kernel, for one of which no
  * configuration is left, and for a folder without any.  What cannot be read is
- * a failure in a folder too. */
+ * a failure in a folder too.  Where it is given for `several` kernels, it may
+ * be another's: then nothing is added. */
 enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
-                                        const char *path,
+                                        const char *path, bool several,
                                         struct shmt_error *err);
 
 size_t shmt_tune_prior_sources(const struct shmt_tune_prior *prior);

@@ -98,6 +98,15 @@ run toy --size n=8192 --budget 8 --output live3 --strategy random
 check "nor by a strategy that does not learn" all 'exits 0' \
     'err_lacks learning'
 SHMTUNE_PATH=${SHMTUNE_PATH#*:}
+sed 's/^name: toy/name: twin/' "$root/kernels/toy.yaml" >"$root/kernels/twin.yaml"
+for from in "--from small" "--from small/toy/$device.yaml --from $small"; do
+    # shellcheck disable=SC2086
+    run tune toy twin --size n=8192 --budget 8 --no-resume --output both $from
+    check "of several kernels each has its own: $from" all 'exits 0' \
+        'err_has "toy: learning from .*$device"' \
+        'err_has "twin: learning from nothing: --from has none of its files"'
+done
+rm "$root/kernels/twin.yaml"
 
 # -- refusals ---------------------------------------------------------------
 run tune toy --device replay:$large --output no --from absent.yaml
