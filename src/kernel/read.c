@@ -454,7 +454,7 @@ static enum shmtune_status try_defaults(struct shmt_kernel_reader *reader)
 static enum shmtune_status read_tree(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    struct shmt_yaml_source source = {.origin = {kernel->path, 1, 1},
+    struct shmt_yaml_source source = {.origin = {kernel->path, 1, 1, 0},
                                       .nodes = reader->tree};
     enum shmtune_status status =
         shmt_path_read(reader->tree, kernel->path, SHMT_KERNEL_SPEC_BYTES,

@@ -688,7 +688,7 @@ enum shmtune_status shmt_tuning_parse(const char *name, const char *data,
                                       size_t size, struct shmt_tuning **out,
                                       struct shmt_error *err)
 {
-    const struct shmt_yaml_source source = {.origin = {name, 1, 1},
+    const struct shmt_yaml_source source = {.origin = {name, 1, 1, 0},
                                             .data = data, .size = size};
     struct shmt_arena *arena = shmt_arena_new();
     enum shmtune_status status =
@@ -706,7 +706,7 @@ static enum shmtune_status read_file(struct shmt_arena *arena,
                                      struct shmt_tuning **out,
                                      struct shmt_error *err)
 {
-    struct shmt_yaml_source source = {.origin = {path, 1, 1}};
+    struct shmt_yaml_source source = {.origin = {path, 1, 1, 0}};
     enum shmtune_status status =
         shmt_path_read(arena, path, SHMT_TUNING_BYTES, &source.data,
                        &source.size, err);

@@ -260,7 +260,7 @@ enum shmtune_status shmt_wanted_parse(const char *name, const char *data,
     struct shmt_wanted *wanted = NULL;
     struct shmt_arena *const nodes = shmt_arena_new();
     const struct shmt_yaml_source source = {
-        .origin = {name, 1, 1}, .data = data, .size = size, .ends = true};
+        .origin = {name, 1, 1, 0}, .data = data, .size = size, .ends = true};
     const struct shmt_yaml *root;
     enum shmtune_status status =
         nodes == NULL ? shmt_error_memory(err) : shmt_wanted_new(&wanted, err);

@@ -40,7 +40,7 @@ static void tree_has_kinds_texts_and_places(void)
 static void a_piece_keeps_the_place_of_its_file(void)
 {
     struct shmt_arena *arena = shmt_arena_new();
-    struct shmt_yaml_source source = {.origin = {"run.journal", 812, 3},
+    struct shmt_yaml_source source = {.origin = {"run.journal", 812, 3, 0},
                                       .data = "{a: x,\n b: y}", .size = 13};
     const struct shmt_yaml *root = NULL;
     int64_t value;
