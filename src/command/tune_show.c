@@ -260,14 +260,22 @@ static void add_winner(const struct shmt_tune_outcome *outcome,
     shmt_text_free(&best);
 }
 
-/* Each line of a text. */
-static void display_lines(struct shmt_display *display, char *text)
+/* Each line of what is said of a problem; several at a time have their names
+ * before it. */
+static void display_lines(struct shmt_display *display, const char *problem,
+                          char *text)
 {
+    struct shmt_text whole = {0};
     char *rest = NULL;
 
     for (char *line = strtok_r(text, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest))
-        shmt_display_notice(display, line);
+         line = strtok_r(NULL, "\n", &rest)) {
+        shmt_text_clear(&whole);
+        shmt_text_addf(&whole, "%s%s", display->lanes > 1 ? problem : "",
+                       line);
+        shmt_display_notice(display, shmt_text_string(&whole));
+    }
+    shmt_text_free(&whole);
 }
 
 void shmt_display_result(struct shmt_display *display,
@@ -275,17 +283,18 @@ void shmt_display_result(struct shmt_display *display,
                          const struct shmt_tune_outcome *outcome,
                          const struct shmt_output_paths *place)
 {
-    struct shmt_text text = {0}, failures = {0};
+    struct shmt_text text = {0}, problem = {0}, failures = {0};
     const bool most =
         shmt_tune_failures(target->kernel, outcome, &failures);
 
-    if (most && !failures.failed)
-        display_lines(display, failures.data);
-    shmt_text_addf(&text, "%s%s", target->kernel->name,
+    shmt_text_addf(&problem, "%s%s", target->kernel->name,
                    target->kernel->dimension_count > 0 ? " " : "");
     shmt_kernel_describe_problem(target->kernel, outcome->header.problem,
-                                 &text);
-    shmt_text_add(&text, ": ");
+                                 &problem);
+    shmt_text_add(&problem, ": ");
+    if (most && !failures.failed)
+        display_lines(display, shmt_text_string(&problem), failures.data);
+    shmt_text_add(&text, shmt_text_string(&problem));
     add_winner(outcome, &text);
     shmt_text_add(&text, "; ");
     add_effort(target, outcome, &text);
@@ -295,8 +304,9 @@ void shmt_display_result(struct shmt_display *display,
         shmt_text_addf(&text, ", on %s", target->device.uuid);
     shmt_display_notice(display, shmt_text_string(&text));
     if (!most && failures.length > 0 && !failures.failed)
-        display_lines(display, failures.data);
+        display_lines(display, shmt_text_string(&problem), failures.data);
     shmt_text_free(&text);
+    shmt_text_free(&problem);
     shmt_text_free(&failures);
 }
 

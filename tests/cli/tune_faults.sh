@@ -121,6 +121,12 @@ check "the commonest reasons are told, where most fail at first" all 'exits 0' \
     'before "^shmtune: most candidates fail: 10 of 12$" "12 of 12 cand"' \
     'err_has "^shmtune: 2 of 8 out_of_bounds, for example TILE=32.* \(wrote 4 bytes outside out\|changed its input x$\)"'
 
+run ./near.yaml --device 0 --strategy exhaustive --output most --size n=512 \
+    --size n=1024
+check "of several at a time, with whose they are" all 'exits 0' \
+    'err_has "^shmtune: fake_kernel n=512: most candidates fail: 10 of 12$"' \
+    'err_has "^shmtune: fake_kernel n=1024: 2 of 8 out_of_bounds, for "'
+
 # -- the sources are edited -------------------------------------------------
 sed -e 's/^\(  TILE: {values: \).*/\1{from: 32, to: 152, step: 8}, default: 64}/' \
     -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \
