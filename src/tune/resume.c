@@ -239,11 +239,16 @@ static enum shmtune_status start_new_journal(struct shmt_tune *tune,
     return status;
 }
 
-static bool is_empty(const char *path)
+static enum shmtune_status find_empty(const char *path, bool *empty,
+                                      struct shmt_error *err)
 {
-    struct stat file;
+    struct stat file = {0};
 
-    return stat(path, &file) == 0 ? file.st_size == 0 : errno == ENOENT;
+    if (stat(path, &file) != 0 && errno != ENOENT)
+        return shmt_error_set(err, SHMTUNE_STORAGE, "%s: how large it is "
+                              "cannot be read: %s", path, strerror(errno));
+    *empty = file.st_size == 0;
+    return SHMTUNE_OK;
 }
 
 /* Reads the journal, or says why it is not valid for this run.  The records of
@@ -281,16 +286,17 @@ enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
     const char *const path = tune->options->journal;
     struct shmt_journal *journal = NULL;
     const char *why = NULL;
-    bool empty;
+    bool empty = false;
     enum shmtune_status status;
 
     if (path == NULL)
         return SHMTUNE_OK;
     status = shmt_journal_open(path, tune->target->kernel, &tune->journal,
                                err);
+    if (status == SHMTUNE_OK)
+        status = find_empty(path, &empty, err);
     if (status != SHMTUNE_OK)
         return status;
-    empty = is_empty(path);
     if (!empty && !tune->options->resume)
         return start_new_journal(tune, "--no-resume", err);
     if (!empty)

@@ -107,7 +107,7 @@ SCENARIOS = [
     command('export_header', 'export', 'root/tunings/scale/a.yaml', '--to',
             'header', '-o', 'made.h', '--json'),
     command('tune', *TUNE, '--budget', '4', '--record', 'made',
-            roles=WORKERS, pinned=('fsync EINTR',)),
+            roles=WORKERS, pinned=('fsync EINTR', 'stat EACCES')),
     command('tune_report', *TUNE, '--budget', '2', '--report', 'r.html',
             '--plot', 'r.svg', stride=7, sampled=False),
     command('tune_resume', *TUNE, '--budget', '5', roles=WORKERS,
