@@ -85,13 +85,20 @@ static bool is_of_toolkit(const char *plain)
     return false;
 }
 
+/* Without its namespaces. */
+static const char *name_of(const char *plain)
+{
+    const char *const last = strrchr(plain, ':');
+
+    return last == NULL ? plain : last + 1;
+}
+
 /* Whether the source has the variable and does more than declare it.  One that
  * it does not have is of a header of the toolkit's, or of a macro. */
 static bool is_used(const struct shmt_kernel *kernel,
                     const struct shmt_kernel_code *code, const char *plain)
 {
-    const char *last = strrchr(plain, ':');
-    const char *name = last == NULL ? plain : last + 1;
+    const char *const name = name_of(plain);
     size_t count = shmt_text_mentions(code->text, name, 2);
 
     if (is_of_toolkit(plain))
@@ -134,8 +141,7 @@ static bool has_initialiser(const char *text, const char *name)
 static bool is_unfilled(const struct shmt_kernel *kernel,
                         const struct shmt_kernel_code *code, const char *plain)
 {
-    const char *last = strrchr(plain, ':');
-    const char *name = last == NULL ? plain : last + 1;
+    const char *const name = name_of(plain);
     bool filled = !is_used(kernel, code, plain) ||
                   has_initialiser(code->text, name);
 

@@ -312,14 +312,26 @@ static bool read_head(const char *path, char *head, size_t room)
     return got >= 0;
 }
 
+/* Whether the file is a tuning; *own: of this kernel. */
+static bool read_tuning(const struct shmt_tune_prior *prior, const char *path,
+                        bool *own)
+{
+    struct shmt_tuning *tuning = NULL;
+
+    if (shmt_tuning_read(path, &tuning, NULL) != SHMTUNE_OK)
+        return false;
+    *own = strcmp(tuning->kernel, prior->kernel->name) == 0;
+    shmt_tuning_free(tuning);
+    return true;
+}
+
 /* Whether a file of a folder is to be added: it is of this kernel, or cannot
  * be read, which adding it will tell.  A spec is left alone, and so is the
  * empty file of a run that has just begun. */
 static bool is_wanted(const struct shmt_tune_prior *prior, const char *path)
 {
-    struct shmt_tuning *tuning = NULL;
     char name[80], head[4096];
-    bool found = false;
+    bool own;
 
     if (ends_with(path, ".journal") || ends_with(path, ".journal.gz"))
         return shmt_journal_read_kernel_name(path, name, NULL) == SHMTUNE_OK
@@ -327,28 +339,21 @@ static bool is_wanted(const struct shmt_tune_prior *prior, const char *path)
                    : !read_head(path, head, sizeof head) || head[0] != '\0';
     if (!is_tuning(path))
         return false;
-    if (shmt_tuning_read(path, &tuning, NULL) != SHMTUNE_OK)
-        return !read_head(path, head, sizeof head) ||
-               strstr(head, "format: tuning/") != NULL;
-    found = strcmp(tuning->kernel, prior->kernel->name) == 0;
-    shmt_tuning_free(tuning);
-    return found;
+    if (read_tuning(prior, path, &own))
+        return own;
+    return !read_head(path, head, sizeof head) ||
+           strstr(head, "format: tuning/") != NULL;
 }
 
 static bool is_of_another(const struct shmt_tune_prior *prior,
                           const char *path)
 {
-    struct shmt_tuning *tuning = NULL;
     char name[80];
-    bool found;
+    bool own;
 
     if (shmt_journal_read_kernel_name(path, name, NULL) == SHMTUNE_OK)
         return strcmp(name, prior->kernel->name) != 0;
-    if (shmt_tuning_read(path, &tuning, NULL) != SHMTUNE_OK)
-        return false;
-    found = strcmp(tuning->kernel, prior->kernel->name) != 0;
-    shmt_tuning_free(tuning);
-    return found;
+    return read_tuning(prior, path, &own) && !own;
 }
 
 static bool is_folder(const char *path)
