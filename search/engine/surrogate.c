@@ -5,7 +5,8 @@
  * Observations are stored by features, so that covariances with all of them
  * are one walk along each feature.
  * Sums use several partial sums (lanes), which compilers can vectorise without
- * reordering floating-point additions.
+ * reordering floating-point additions.  Rows begin where lanes do, so that what
+ * works on the triangle may take whole vectors.
  */
 #include "search/engine/surrogate.h"
 
@@ -15,8 +16,13 @@
 
 enum {
     LANES = 8,
-    ROWS = 4    /* of the factor at a time, so that their sums overlap */
+    PANEL = 4    /* rows of the factor at a time, while tuning */
 };
+
+/* Four numbers side by side, as every processor has them, wherever they lie. */
+enum { QUAD = 4 };
+typedef float vector
+    __attribute__((vector_size(4 * QUAD), aligned(4), may_alias));
 
 static const float STEP = 0.3f, SLOPE = 1.4f, SIZE = 0.25f, FOLLOWS = 8;
 static const float LEAST_PIVOT = 1e-5f;
@@ -43,8 +49,10 @@ struct shmt_surrogate {
     float **tables;     /* [features][levels][levels] */
     float *table_room;
     uint8_t *columns;   /* [features][room] levels of the observations */
-    float *factor;      /* [room][room], lower triangle */
-    float *product;     /* [room][room], covariances while tuning */
+    float *factor;      /* [room][room], lower triangle; while tuning its
+                           transpose, upper triangle */
+    float *product;     /* [room][room], covariances while tuning, upper
+                           triangle */
     float *half;        /* factor^-1 targets */
     float *alpha;       /* covariance^-1 targets */
     float *batch;       /* [room][SHMT_SURROGATE_BATCH] */
@@ -146,7 +154,7 @@ shmt_surrogate_new(size_t count, const struct shmt_surrogate_feature *features,
         return NULL;
     s->features = count;
     s->shapes = features;
-    s->room = room;
+    s->room = room = (room + LANES - 1) / LANES * LANES;
     s->noise = 0.01;
     s->columns = calloc(room, count + 1);
     s->factor = calloc(room, room * sizeof *s->factor);
@@ -218,67 +226,57 @@ static float dot(const float *a, const float *b, size_t count)
     return sum;
 }
 
-static void set_pivot(struct shmt_surrogate *s, size_t i)
+static float root(float pivot)
 {
-    float *const row = s->factor + i * s->room;
-    const float pivot = 1 + (float)s->noise - dot(row, row, i);
-
-    row[i] = sqrtf(pivot > LEAST_PIVOT ? pivot : LEAST_PIVOT);
-}
-
-/* Rows first <= i < end of the factor, from those before them and their own
- * `covariances`, which may stand in their place. */
-static void factor_rows(struct shmt_surrogate *s, size_t first, size_t end,
-                        const float *covariances)
-{
-    for (size_t j = 0; j < end; j++) {
-        const float *const other = s->factor + j * s->room;
-
-        if (j >= first)
-            set_pivot(s, j);
-        for (size_t i = j < first ? first : j + 1; i < end; i++) {
-            float *const row = s->factor + i * s->room;
-
-            row[j] = (covariances[i * s->room + j] - dot(row, other, j)) /
-                     other[j];
-        }
-    }
+    return sqrtf(pivot > LEAST_PIVOT ? pivot : LEAST_PIVOT);
 }
 
 void shmt_surrogate_add(struct shmt_surrogate *s, const uint8_t *row)
 {
     const size_t i = s->count++;
+    float *const own = s->factor + i * s->room;
 
     for (size_t p = 0; p < s->features; p++)
         s->columns[p * s->room + i] = row[p];
     s->alpha[i] = 0;
-    covariances(s, row, i, s->factor + i * s->room);
-    factor_rows(s, i, i + 1, s->factor);
+    covariances(s, row, i, own);
+    for (size_t j = 0; j < i; j++) {
+        const float *const other = s->factor + j * s->room;
+
+        own[j] = (own[j] - dot(own, other, j)) / other[j];
+    }
+    own[i] = root(1 + (float)s->noise - dot(own, own, i));
 }
 
-/* Sets half, mean and variance; returns the log likelihood. */
-static double solve_half(struct shmt_surrogate *s, const float *targets)
+static float mean_of(const float *targets, size_t count)
 {
-    const size_t n = s->count;
-    double sum = 0, squares = 0, logs = 0;
+    double sum = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < count; i++)
         sum += targets[i];
-    s->mean = n > 0 ? (float)(sum / (double)n) : 0;
-    for (size_t i = 0; i < n; i++) {
-        const float *const row = s->factor + i * s->room;
+    return count > 0 ? (float)(sum / (double)count) : 0;
+}
 
-        s->half[i] = (targets[i] - s->mean - dot(row, s->half, i)) / row[i];
+/* Sets the variance from half. */
+static void set_variance(struct shmt_surrogate *s)
+{
+    double squares = 0;
+
+    for (size_t i = 0; i < s->count; i++)
         squares += (double)s->half[i] * s->half[i];
-        logs += log(row[i]);
-    }
-    s->variance = n > 0 ? (float)(squares / (double)n) + 1e-12f : 1;
-    return -0.5 * (double)n * log(s->variance) - logs;
+    s->variance =
+        s->count > 0 ? (float)(squares / (double)s->count) + 1e-12f : 1;
 }
 
 void shmt_surrogate_solve(struct shmt_surrogate *s, const float *targets)
 {
-    solve_half(s, targets);
+    s->mean = mean_of(targets, s->count);
+    for (size_t i = 0; i < s->count; i++) {
+        const float *const row = s->factor + i * s->room;
+
+        s->half[i] = (targets[i] - s->mean - dot(row, s->half, i)) / row[i];
+    }
+    set_variance(s);
     memcpy(s->alpha, s->half, s->count * sizeof *s->alpha);
     for (size_t i = s->count; i-- > 0;) {
         const float *const row = s->factor + i * s->room;
@@ -290,13 +288,106 @@ void shmt_surrogate_solve(struct shmt_surrogate *s, const float *targets)
     }
 }
 
+static vector *vectors_of(float *row, size_t k)
+{
+    return (vector *)(row + k / QUAD * QUAD);
+}
+
+/* Takes what a row of the factor explains from row i of the covariances, from
+ * the diagonal on, and from its target. */
+static void take_row(struct shmt_surrogate *s, size_t j, size_t i)
+{
+    float *const row = s->factor + i * s->room;
+    float *const other = s->factor + j * s->room;
+    const float part = other[i];
+    vector *to = vectors_of(row, i);
+
+    for (const vector *from = vectors_of(other, i);
+         (float *)to < row + s->count; to++, from++)
+        *to -= part * *from;
+    s->half[i] -= part * s->half[j];
+}
+
+/* The same with PANEL rows, in one walk. */
+static void take_panel(struct shmt_surrogate *s, size_t first, size_t i)
+{
+    float *const row = s->factor + i * s->room;
+    const size_t count = (s->count + QUAD - 1) / QUAD - i / QUAD;
+    float part[PANEL];
+    const vector *from[PANEL];
+    vector *const to = vectors_of(row, i);
+
+    for (size_t j = 0; j < PANEL; j++) {
+        float *const other = s->factor + (first + j) * s->room;
+
+        part[j] = other[i];
+        from[j] = vectors_of(other, i);
+        s->half[i] -= part[j] * s->half[first + j];
+    }
+    for (size_t k = 0; k < count; k++)
+        to[k] -= part[0] * from[0][k] + part[1] * from[1][k] +
+                 part[2] * from[2][k] + part[3] * from[3][k];
+}
+
+static void divide_row(struct shmt_surrogate *s, size_t i)
+{
+    float *const row = s->factor + i * s->room;
+    const float pivot = root(row[i]);
+
+    for (vector *to = vectors_of(row, i); (float *)to < row + s->count; to++)
+        *to /= pivot;
+    row[i] = pivot;
+    s->half[i] /= pivot;
+}
+
+/* Sets what the covariances in the place of the factor have at and beside the
+ * diagonal of a row, and on the right. */
+static void set_rest(struct shmt_surrogate *s, size_t i)
+{
+    float *const row = s->factor + i * s->room;
+
+    for (size_t k = i / QUAD * QUAD; k < i; k++)
+        row[k] = 0;
+    row[i] = 1 + (float)s->noise;
+    for (size_t k = s->count; k % QUAD != 0; k++)
+        row[k] = 0;
+}
+
+/* Factors the covariances that lie in its place, transposed, so that what a row
+ * explains of those below lies side by side; half is ready with it.  Returns
+ * the logarithm of the pivots' product. */
+static double factor_all(struct shmt_surrogate *s, const float *targets)
+{
+    const size_t n = s->count;
+    double logs = 0;
+
+    s->mean = mean_of(targets, n);
+    for (size_t i = 0; i < n; i++) {
+        set_rest(s, i);
+        s->half[i] = targets[i] - s->mean;
+    }
+    for (size_t first = 0; first < n; first += PANEL) {
+        const size_t end = first + PANEL < n ? first + PANEL : n;
+
+        for (size_t i = first; i < end; i++) {
+            for (size_t j = first; j < i; j++)
+                take_row(s, j, i);
+            divide_row(s, i);
+            logs += log(s->factor[i * s->room + i]);
+        }
+        for (size_t i = end; i < n; i++)
+            take_panel(s, first, i);
+    }
+    return logs;
+}
+
+/* Of the covariances in the place of the factor. */
 static double likelihood(struct shmt_surrogate *s, const float *targets)
 {
+    const double logs = factor_all(s, targets);
     double prior = 0;
 
-    for (size_t i = 0; i < s->count; i += ROWS)
-        factor_rows(s, i, i + ROWS < s->count ? i + ROWS : s->count,
-                    s->product);
+    set_variance(s);
     for (size_t p = 0; p < s->features; p++) {
         const struct belief *const b = &s->beliefs[p];
 
@@ -304,39 +395,58 @@ static double likelihood(struct shmt_surrogate *s, const float *targets)
         if (s->shapes[p].divisible)
             prior -= 0.5 * pow((b->divisibility - GRAIN[0]) / GRAIN[1], 2);
     }
-    return solve_half(s, targets) + prior;
+    return prior - 0.5 * (double)s->count * log(s->variance) - logs;
 }
 
-/* The covariances after the table of one feature has become another. */
-static void multiply(struct shmt_surrogate *s, size_t feature,
-                     const float *ratios)
+/* What a feature was before a step of tuning. */
+struct before {
+    struct belief belief;
+    float table[SHMT_SURROGATE_LEVELS * SHMT_SURROGATE_LEVELS];
+};
+
+/* Sets `to`, which may be product, to the covariances after the table of one
+ * feature has become another. */
+static void multiply(const struct shmt_surrogate *s, size_t feature,
+                     const struct before *before, float *to)
 {
     const size_t levels = s->shapes[feature].levels;
+    const float *const table = s->tables[feature];
     const uint8_t *const column = s->columns + feature * s->room;
+    float ratios[SHMT_SURROGATE_LEVELS * SHMT_SURROGATE_LEVELS];
 
+    for (size_t k = 0; k < levels * levels; k++)
+        ratios[k] = table[k] / before->table[k];
     for (size_t i = 0; i < s->count; i++) {
-        float *const restrict row = s->product + i * s->room;
+        const float *const row = s->product + i * s->room;
         const float *const ratio = ratios + column[i] * levels;
 
-        for (size_t j = 0; j < i; j++)
-            row[j] *= ratio[column[j]];
+        for (size_t j = i + 1; j < s->count; j++)
+            to[i * s->room + j] = row[j] * ratio[column[j]];
     }
+}
+
+static size_t table_bytes(const struct shmt_surrogate *s, size_t feature)
+{
+    const size_t levels = s->shapes[feature].levels;
+
+    return levels * levels * sizeof *s->tables[feature];
 }
 
 /* Sets the weight and divisibility of one feature. */
 static void set_belief(struct shmt_surrogate *s, size_t feature,
-                       struct belief belief)
+                       struct belief belief, struct before *before)
 {
-    const size_t size = (size_t)s->shapes[feature].levels
-                        * s->shapes[feature].levels;
-    float ratios[SHMT_SURROGATE_LEVELS * SHMT_SURROGATE_LEVELS];
-
-    memcpy(ratios, s->tables[feature], size * sizeof *ratios);
+    before->belief = s->beliefs[feature];
+    memcpy(before->table, s->tables[feature], table_bytes(s, feature));
     s->beliefs[feature] = belief;
     make_table(s, feature);
-    for (size_t k = 0; k < size; k++)
-        ratios[k] = s->tables[feature][k] / ratios[k];
-    multiply(s, feature, ratios);
+}
+
+static void restore(struct shmt_surrogate *s, size_t feature,
+                    const struct before *before)
+{
+    s->beliefs[feature] = before->belief;
+    memcpy(s->tables[feature], before->table, table_bytes(s, feature));
 }
 
 static double within(double value, double least, double most)
@@ -367,37 +477,73 @@ static size_t steps_of(const struct shmt_surrogate *s)
     return (s->count < 48 ? 8 : s->count < 100 ? 5 : 3) * s->features + 4;
 }
 
-void shmt_surrogate_tune(struct shmt_surrogate *s, const float *targets,
-                         struct shmt_random *random)
+/* Sets the product of all pairs of observations. */
+static void set_product(struct shmt_surrogate *s)
 {
     uint8_t row[SHMT_SURROGATE_FEATURES];
-    double best, reached;
 
     for (size_t i = 0; i < s->count; i++) {
         for (size_t p = 0; p < s->features; p++)
             row[p] = s->columns[p * s->room + i];
-        covariances(s, row, i, s->product + i * s->room);
+        covariances(s, row, i, s->base);
+        for (size_t j = 0; j < i; j++)
+            s->product[j * s->room + i] = s->base[j];
     }
+}
+
+/* One step of the walk for a feature, which is kept when the likelihood is
+ * more than the best so far; returns the better of both. */
+static double walk_feature(struct shmt_surrogate *s, size_t feature,
+                           const float *targets, double best,
+                           struct shmt_random *random)
+{
+    struct before before;
+    double reached;
+
+    set_belief(s, feature, step_from(s, feature, random), &before);
+    multiply(s, feature, &before, s->factor);
+    reached = likelihood(s, targets);
+    if (reached > best)
+        multiply(s, feature, &before, s->product);
+    else
+        restore(s, feature, &before);
+    return fmax(best, reached);
+}
+
+static void copy_product(struct shmt_surrogate *s)
+{
+    memcpy(s->factor, s->product, s->count * s->room * sizeof *s->factor);
+}
+
+/* The same for the noise. */
+static double walk_noise(struct shmt_surrogate *s, const float *targets,
+                         double best, struct shmt_random *random)
+{
+    const double noise = s->noise;
+    double reached;
+
+    s->noise = within(noise * exp(shmt_random_normal(random)), LEAST_NOISE,
+                      MOST_NOISE);
+    copy_product(s);
+    reached = likelihood(s, targets);
+    if (!(reached > best))
+        s->noise = noise;
+    return fmax(best, reached);
+}
+
+void shmt_surrogate_tune(struct shmt_surrogate *s, const float *targets,
+                         struct shmt_random *random)
+{
+    double best;
+
+    set_product(s);
+    copy_product(s);
     best = likelihood(s, targets);
     for (size_t step = 0; step < steps_of(s); step++) {
         const size_t p = shmt_random_below(random, s->features + 1);
-        const double noise = s->noise;
-        struct belief before;
 
-        if (p < s->features) {
-            before = s->beliefs[p];
-            set_belief(s, p, step_from(s, p, random));
-        } else {
-            s->noise = within(noise * exp(shmt_random_normal(random)),
-                              LEAST_NOISE, MOST_NOISE);
-        }
-        reached = likelihood(s, targets);
-        if (reached > best)
-            best = reached;
-        else if (p < s->features)
-            set_belief(s, p, before);
-        else
-            s->noise = noise;
+        best = p < s->features ? walk_feature(s, p, targets, best, random)
+                               : walk_noise(s, targets, best, random);
     }
 }
 
