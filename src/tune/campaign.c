@@ -577,6 +577,7 @@ static enum shmtune_status go_through(struct shmt_dealer *dealer,
         double wait_s = INFINITY;
         bool more = false;
 
+        shmt_dealer_look(dealer);
         for (size_t k = 0; k < dealer->lane_count; k++)
             go_on(dealer, lane_at(dealer, k));
         for (size_t k = 0; k < dealer->lane_count; k++) {

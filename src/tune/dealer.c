@@ -260,12 +260,27 @@ static double patience_of(const struct shmt_dealer *dealer,
     return was_ready ? start_s : was_late ? (double)INFINITY : slow_start_s;
 }
 
+void shmt_dealer_look(struct shmt_dealer *dealer)
+{
+    const double now_s = shmt_clock_s();
+
+    dealer->longest_s = 0;
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        if (is_coming(&dealer->lanes[k]))
+            dealer->longest_s = fmax(dealer->longest_s,
+                                     now_s - dealer->lanes[k].task.since_s);
+}
+
+/* Every free lane asks, whenever something happens. */
 struct shmt_lane *shmt_dealer_find_late(const struct shmt_dealer *dealer,
                                         const struct shmt_lane *lane)
 {
     const size_t model = shmt_lane_model(dealer, lane);
-    const double seconds = patience_of(dealer, lane);
+    double seconds;
 
+    if (dealer->longest_s <= (dealer->all->queued ? 0 : start_s))
+        return NULL;
+    seconds = patience_of(dealer, lane);
     for (size_t k = 0; isfinite(seconds) && k < dealer->lane_count; k++) {
         struct shmt_lane *const other = &dealer->lanes[k];
 

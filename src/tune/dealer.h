@@ -56,6 +56,8 @@ struct shmt_dealer {
     struct shmt_dealer_rest *rests;        /* [kernel_count] */
     struct shmt_dealer_returned *returned; /* [lane_count] */
     size_t returned_count;
+    double longest_s;          /* that a lane waits for its target, when
+                                  shmt_dealer_look saw them last */
     bool stopped;              /* no more is to begin, */
     struct shmt_error why;     /* for this; SHMTUNE_OK: not known here */
     size_t *numbers, number_room;    /* of problems that are told */
@@ -177,6 +179,8 @@ bool shmt_dealer_may_start(const struct shmt_dealer *dealer,
                            const struct shmt_lane *lane,
                            const struct shmt_campaign_kernel *kernel);
 
+/* Looks at all lanes before they go on, for find_late. */
+void shmt_dealer_look(struct shmt_dealer *dealer);
 /* A lane of another device of the model that has a problem and is long in
  * coming, where the device of this one is there and has time for it.  NULL:
  * none. */
