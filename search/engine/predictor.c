@@ -43,7 +43,7 @@ struct shmt_predictor {
     size_t subset[ROOM];     /* positions in observations */
     size_t held_count;
     size_t read;             /* observations looked at */
-    size_t tuned_at;
+    size_t tuned_at;         /* as count_known */
     uint64_t pending[PENDING];
     size_t pending_count;
     float targets[ROOM];
@@ -435,8 +435,17 @@ static bool has_news(const struct shmt_predictor *predictor)
                predictor->selected + predictor->selected / 8 + 8;
 }
 
-/* The number of observations at which the weights are fitted next: often at
- * first, when it is cheap and one result may change much. */
+/* What the weights could be fitted to now. */
+static size_t count_known(const struct shmt_predictor *predictor)
+{
+    const size_t heard = shmt_predictor_heard(predictor);
+
+    return predictor->observations->count +
+           (heard < TUNED_REPORTS ? heard : TUNED_REPORTS);
+}
+
+/* How many of these there have to be for the next fit: few more at first, when
+ * it is cheap and one result may change much. */
 static size_t tune_again_at(const struct shmt_predictor *predictor)
 {
     const size_t at = predictor->tuned_at;
@@ -449,8 +458,8 @@ static void add_new(struct shmt_predictor *predictor)
     const struct shmt_observations *const o = predictor->observations;
 
     shmt_surrogate_keep(predictor->surrogate, predictor->held_count);
-    if (o->count >= tune_again_at(predictor)) {
-        predictor->tuned_at = o->count;
+    if (count_known(predictor) >= tune_again_at(predictor)) {
+        predictor->tuned_at = count_known(predictor);
         select_subset(predictor, TUNED_WITH);
         set_targets(predictor);
         shmt_surrogate_tune(predictor->surrogate, predictor->targets,

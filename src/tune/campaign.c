@@ -75,8 +75,13 @@ choose_kernel(const struct shmt_dealer *dealer, const struct shmt_lane *lane)
 static bool has_problem(const struct shmt_dealer *dealer,
                         const struct shmt_lane *lane)
 {
-    return shmt_dealer_count_waiting(dealer, shmt_lane_model(dealer, lane)) >
-           0;
+    const size_t model = shmt_lane_model(dealer, lane);
+
+    for (size_t k = 0; k < dealer->all->kernel_count; k++)
+        if (dealer->all->kernels[k].model == model &&
+            shmt_dealer_count_left(dealer, &dealer->all->kernels[k]) > 0)
+            return true;
+    return false;
 }
 
 /* Whether the lane is the one of its device that takes the next problem. */
