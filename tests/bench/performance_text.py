@@ -242,7 +242,7 @@ def tuning(page):
          "{gpus_two_one_loss} (each the mean of two)"],
         ["the same on four H200 with 64 processors, twice",
          "{gpus_four_rate} and {gpus_four_second_rate} candidates a second, "
-         "with 59 workers {gpus_four_more_rate}; {gpus_four_loss} and "
+         "with 60 workers {gpus_four_more_rate}; {gpus_four_loss} and "
          "{gpus_four_second_loss} % behind the best of all runs, each of the "
          "four alone with 16 processors and {gpus_four_one_s} s (3.6 times) "
          "{gpus_four_one_least} to {gpus_four_one_most}; side by side the "
