@@ -8,6 +8,7 @@
  *   Kernel Tuner cache  every configuration of a run, by its values
  *   T4 JSON             results, one an entry
  *   KTT's JSON          results, one a run
+ *   CLBlast's JSON      results, one a configuration that was right
  *
  * each also compressed by gzip, and writes specs and journals from them.  Of
  * Python's lists and conditions it reads what the expression language (expr/)
@@ -29,7 +30,8 @@ enum shmt_import_kind {
     SHMT_IMPORT_SPACE,      /* T1 */
     SHMT_IMPORT_CACHE,      /* Kernel Tuner */
     SHMT_IMPORT_RESULTS,    /* T4 */
-    SHMT_IMPORT_KTT
+    SHMT_IMPORT_KTT,
+    SHMT_IMPORT_CLBLAST
 };
 const char *shmt_import_kind_text(enum shmt_import_kind kind);
 

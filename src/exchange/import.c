@@ -22,6 +22,7 @@ const char *shmt_import_kind_text(enum shmt_import_kind kind)
         [SHMT_IMPORT_CACHE] = "Kernel Tuner cache",
         [SHMT_IMPORT_RESULTS] = "T4 results",
         [SHMT_IMPORT_KTT] = "KTT results",
+        [SHMT_IMPORT_CLBLAST] = "CLBlast results",
     };
 
     return texts[kind];
@@ -36,13 +37,15 @@ static enum shmtune_status dispatch(const struct shmt_import_place *place,
     if (shmt_import_get(json, "cache") != NULL)
         return shmt_import_cache(place, json);
     if (shmt_import_get(json, "results") != NULL)
-        return shmt_import_t4(place, json);
+        return shmt_import_get(json, "device_vendor") != NULL
+                   ? shmt_import_clblast(place, json)
+                   : shmt_import_t4(place, json);
     if (shmt_import_get(json, "Results") != NULL)
         return shmt_import_ktt(place, json);
     return shmt_import_refuse(place, "found neither \"ConfigurationSpace\" "
                                      "(T1), nor \"cache\" (Kernel Tuner), "
-                                     "nor \"results\" (T4), nor \"Results\" "
-                                     "(KTT)");
+                                     "nor \"results\" (T4, CLBlast), nor "
+                                     "\"Results\" (KTT)");
 }
 
 static enum shmtune_status read_file(struct shmt_import *import,

@@ -384,6 +384,31 @@ shmt_import_make_parameters(const struct shmt_import_place *place,
 }
 
 enum shmtune_status
+shmt_import_first_entry(const struct shmt_import_place *place,
+                        const struct shmt_import_node *object,
+                        const char *kernel)
+{
+    struct shmt_import *const import = place->import;
+    enum shmtune_status status;
+
+    if (import->parameter_count > 0)
+        return SHMTUNE_OK;
+    status = shmt_import_make_parameters(place, object->count);
+    for (const struct shmt_import_node *one = object->first;
+         one != NULL && status == SHMTUNE_OK; one = one->next) {
+        struct shmt_import_parameter *const p =
+            &import->parameters[import->parameter_count];
+
+        status = shmt_import_name(place, one->key, &p->name);
+        p->truths = shmt_import_is_truth(one);
+        import->parameter_count += status == SHMTUNE_OK;
+    }
+    if (status == SHMTUNE_OK && kernel != NULL)
+        status = shmt_import_identifier(place, kernel, &import->name);
+    return status;
+}
+
+enum shmtune_status
 shmt_import_compile(const struct shmt_import *import, struct shmt_arena *arena,
                     const struct shmt_import_constraint *constraint,
                     struct shmt_expr **out, struct shmt_error *err)

@@ -76,6 +76,13 @@ shmt_import_name_of_file(const struct shmt_import_place *place);
 enum shmtune_status
 shmt_import_make_parameters(const struct shmt_import_place *place,
                             size_t count);
+/* The parameters of a file that names them in each entry: those of the first
+ * one's `object`, and the kernel, where `kernel` is not NULL.  Nothing when
+ * they are known already. */
+enum shmtune_status
+shmt_import_first_entry(const struct shmt_import_place *place,
+                        const struct shmt_import_node *object,
+                        const char *kernel);
 /* A condition; an error names its place in the imported file. */
 enum shmtune_status
 shmt_import_compile(const struct shmt_import *import, struct shmt_arena *arena,
@@ -136,6 +143,8 @@ enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,
                                    const struct shmt_import_node *json);
 enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
                                       const struct shmt_import_node *json);
+enum shmtune_status shmt_import_clblast(const struct shmt_import_place *place,
+                                        const struct shmt_import_node *json);
 enum shmtune_status shmt_import_ktt(const struct shmt_import_place *place,
                                     const struct shmt_import_node *json);
 enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,

@@ -151,31 +151,6 @@ static enum shmtune_status read_result(const struct shmt_import_place *place,
     return SHMTUNE_OK;
 }
 
-/* The first entry names the parameters, and the kernel. */
-static enum shmtune_status read_names(const struct shmt_import_place *place,
-                                      const struct shmt_import_node *json,
-                                      const struct shmt_import_node *object)
-{
-    struct shmt_import *const import = place->import;
-    const char *const name =
-        shmt_import_word(shmt_import_get(json, "KernelName"));
-    enum shmtune_status status =
-        shmt_import_make_parameters(place, object->count);
-
-    for (const struct shmt_import_node *one = object->first;
-         one != NULL && status == SHMTUNE_OK; one = one->next) {
-        struct shmt_import_parameter *const p =
-            &import->parameters[import->parameter_count];
-
-        status = shmt_import_name(place, one->key, &p->name);
-        p->truths = shmt_import_is_truth(one);
-        import->parameter_count += status == SHMTUNE_OK;
-    }
-    if (status == SHMTUNE_OK && name != NULL)
-        status = shmt_import_identifier(place, name, &import->name);
-    return status;
-}
-
 static enum shmtune_status read_entry(const struct shmt_import_place *place,
                                       const struct shmt_import_node *json,
                                       struct shmt_import_entry *entry)
@@ -192,8 +167,10 @@ static enum shmtune_status read_entry(const struct shmt_import_place *place,
                               &pairs);
     if (status == SHMTUNE_OK)
         status = read_pairs(&below, pairs, &object);
-    if (status == SHMTUNE_OK && place->import->parameter_count == 0)
-        status = read_names(&below, json, &object);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_first_entry(
+            &below, &object,
+            shmt_import_word(shmt_import_get(json, "KernelName")));
     if (status == SHMTUNE_OK)
         status = shmt_import_configuration(&below, &object, false);
     if (status == SHMTUNE_OK)

@@ -494,7 +494,8 @@ shmt_import_node_read(struct shmt_import_reader *reader,
     skip_blanks(reader);
     if (reader->at == reader->end || *reader->at != '{')
         return expected(reader, "'{': a T1 search space, a Kernel Tuner "
-                                "cache, T4 results or results of KTT");
+                                "cache, T4 results or results of KTT or "
+                                "CLBlast");
     node->from = reader->at;
     status = read_items(reader, arena, 1, lists, node);
     node->to = reader->at;

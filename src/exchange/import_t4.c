@@ -19,31 +19,6 @@ static const struct {
     {"correctness", SHMT_VERDICT_WRONG},
 };
 
-/* The names of the first entry's configuration. */
-static enum shmtune_status
-read_parameters(const struct shmt_import_place *place,
-                const struct shmt_import_node *json)
-{
-    struct shmt_import *const import = place->import;
-    enum shmtune_status status =
-        shmt_import_make_parameters(place, json->count);
-
-    if (status != SHMTUNE_OK)
-        return status;
-    for (const struct shmt_import_node *one = json->first; one != NULL;
-         one = one->next) {
-        struct shmt_import_parameter *const p =
-            &import->parameters[import->parameter_count];
-
-        status = shmt_import_name(place, one->key, &p->name);
-        p->truths = shmt_import_is_truth(one);
-        if (status != SHMTUNE_OK)
-            break;
-        import->parameter_count++;
-    }
-    return status;
-}
-
 static double number(const struct shmt_import_node *object, const char *key)
 {
     const double value = shmt_import_number(shmt_import_get(object, key));
@@ -230,8 +205,8 @@ static enum shmtune_status read_entry(const struct shmt_import_place *place,
         return shmt_import_refuse(place, "expected an object");
     status = shmt_import_need(place, json, "configuration", SHMT_IMPORT_OBJECT,
                               &configuration);
-    if (status == SHMTUNE_OK && place->import->parameter_count == 0)
-        status = read_parameters(&below, configuration);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_first_entry(&below, configuration, NULL);
     if (status == SHMTUNE_OK)
         status = shmt_import_configuration(&below, configuration, false);
     if (status != SHMTUNE_OK)

@@ -331,7 +331,7 @@ static enum shmtune_status write_header(const struct matching *matching,
     const struct shmt_kernel *const kernel = matching->kernel;
     static const char *const protocols[] = {
         [SHMT_IMPORT_CACHE] = "kernel-tuner", [SHMT_IMPORT_RESULTS] = "t4",
-        [SHMT_IMPORT_KTT] = "ktt"};
+        [SHMT_IMPORT_KTT] = "ktt", [SHMT_IMPORT_CLBLAST] = "clblast"};
     struct shmt_journal_header header = {.origin = import->origin};
     struct shmt_text name = {0};
     enum shmtune_status status;

@@ -225,6 +225,15 @@ static double inspect(struct replay *replay, struct record *record,
     return binary->ready_s;
 }
 
+/* Other tuners may have written a time alone. */
+static void give_sample(struct shmt_result *out)
+{
+    if (out->sample_count > 0 || !(out->time_us > 0))
+        return;
+    out->samples_us[0] = (float)out->time_us;
+    out->sample_count = 1;
+}
+
 static void measure(struct record *record,
                     const struct shmt_target_request *request,
                     struct shmt_result *out)
@@ -237,6 +246,7 @@ static void measure(struct record *record,
     }
     *out = *record->result;
     some_samples(record->result, call, request->samples, out);
+    give_sample(out);
     if (out->verdict == SHMT_VERDICT_OK &&
         out->time_us > request->give_up_us)
         out->verdict = SHMT_VERDICT_SLOW;

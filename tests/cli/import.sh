@@ -6,7 +6,7 @@
 
 corpus=$source/tests/fuzz/corpus/import
 cp "$corpus/t1.json" "$corpus/cache.json" "$corpus/t4.json" \
-    "$corpus/ktt.json" "$folder/"
+    "$corpus/ktt.json" "$corpus/clblast.json" "$folder/"
 gzip -k "$folder/cache.json" "$folder/t4.json"
 out=$folder/made
 
@@ -134,6 +134,19 @@ check "a spec that is there says how many configurations" \
 run import "$folder/ktt.json" -o "$out" --name ktt
 check "results of KTT" all "exits 0" "out_has 'KTT results.* 2 results'" \
     "[ -s $out/tunings/ktt/a.journal.gz ]"
+run import "$folder/clblast.json" -o "$out"
+check "results of CLBlast's tuners" all "exits 0" \
+    "out_has 'CLBlast results.* 3 results'" \
+    "[ -s $out/tunings/Xaxpy/geforce-gtx-1080.journal.gz ]"
+run tune "$out/kernels/Xaxpy.yaml" --device \
+    "replay:$out/tunings/Xaxpy/geforce-gtx-1080.journal.gz" --strategy exhaustive \
+    -o "$folder/xaxpy"
+check "of which the fastest is found, by its time" all "exits 0" \
+    "out_has '^Xaxpy  *21 .* VW=2 WGS=64'"
+run tune "$out/kernels/ktt.yaml" --device "replay:$out/tunings/ktt/a.journal.gz" \
+    -o "$folder/ktt"
+check "of KTT's, too" all "exits 0" "out_has '^ktt .* 109.5 .* a=16 on=1'" \
+    "out_lacks ' -1 us'"
 run import "$folder/cache.json" -o "$out" --spec "$out/kernels/other.yaml"
 check "a run of another space" all "exits 2" "err_has 'parameters'"
 

@@ -42,7 +42,10 @@ static const char ktt[] =
     "\"Results\": [{\"KernelName\": \"k\", \"Status\": \"Ok\", "
     "\"TotalDuration\": 0.5, \"Configuration\": [{\"Name\": \"a\", "
     "\"Value\": 1}, {\"Name\": \"w\", \"Value\": \"x\"}]}]}";
-static const char *const files[] = {t1, cache, t4, ktt};
+static const char clblast[] =
+    "{\"device\": \"A\", \"device_vendor\": \"B\", \"results\": [{\"kernel\": "
+    "\"k\", \"time\": 0.5, \"parameters\": {\"a\": 1,\"b\": 2}}]}";
+static const char *const files[] = {t1, cache, t4, ktt, clblast};
 
 static enum shmtune_status read_import(void)
 {

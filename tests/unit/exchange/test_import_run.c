@@ -311,6 +311,71 @@ static void runs_of_ktt_are_understood(void)
     shmt_text_free(&text);
 }
 
+static const char clblast[] =
+    "{\n  \"best_kernel\": \"Xgemm\",\n  \"best_time\": \"0.250\",\n"
+    "  \"arg_m\": \"1024\",\n"
+    "  \"clblast_device_name\": \"GeForce GTX 1080\",\n"
+    "  \"device\": \"NVIDIA GeForce GTX 1080\",\n"
+    "  \"device_vendor\": \"NVIDIA\",\n  \"results\": [\n"
+    "    {\n      \"kernel\": \"Xgemm\",\n      \"time\": 0.250,\n"
+    "      \"parameters\": {\"KWG\": 32,\"MWG\": 64,\"PRECISION\": 32}\n"
+    "    },\n    {\n      \"kernel\": \"Xgemm\",\n      \"time\": 1,\n"
+    "      \"parameters\": {\"KWG\": 16,\"MWG\": 64,\"PRECISION\": 32}\n"
+    "    }\n  ]\n}\n";
+
+static void runs_of_clblast_are_understood(void)
+{
+    struct run run = run_of(clblast);
+
+    if (run.journal != NULL) {
+        const struct shmt_journal_record *const records =
+            run.journal->records;
+
+        CHECK_TEXT(run.import->name, "Xgemm");
+        CHECK_TEXT(run.import->device, "GeForce GTX 1080");
+        CHECK_TEXT(run.journal->header.protocol, "clblast");
+        CHECK_HAS(run.journal->header.origin, "\"arg_m\":\"1024\"");
+        CHECK_INT(run.import->parameter_count, 3);
+        CHECK_INT(run.import->parameters[0].count, 2);
+        CHECK_INT(run.journal->count, 2);
+        CHECK_INT(records[0].result->verdict, SHMT_VERDICT_OK);
+        CHECK(records[0].result->time_us == 250);
+        CHECK(records[1].result->time_us == 1000);
+        CHECK(records[1].result->compile_ms == 0);
+        CHECK(records[1].result->measure_ms == 1);
+    }
+    end_run(&run);
+}
+
+static void what_clblast_does_not_write_is_refused(void)
+{
+    static const struct {
+        const char *result, *message;
+    } cases[] = {
+        {"5", "results[0]: expected an object"},
+        {"{\"time\": 1}", "results[0]: \"parameters\" is missing"},
+        {"{\"parameters\": {}, \"time\": 1}",
+         "results[0].parameters: 0 parameters"},
+        {"{\"parameters\": {\"a\": 1}}", "results[0]: \"time\" is missing"},
+        {"{\"parameters\": {\"a\": 1}, \"time\": 0.000}",
+         "results[0].time: found 0.000, expected milliseconds above 0"},
+        {"{\"parameters\": {\"a\": 1}, \"time\": \"fast\"}",
+         "results[0].time: found \"fast\", expected milliseconds"},
+        {"{\"parameters\": {\"a\": 1}, \"time\": 1}, "
+         "{\"parameters\": {\"b\": 1}, \"time\": 1}", "results[1]"},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct shmt_text text = {0};
+
+        shmt_text_addf(&text, "{\"device_vendor\": \"B\", \"results\": [%s]}",
+                       cases[k].result);
+        CHECK(parse(shmt_text_string(&text)) == NULL);
+        CHECK_HAS(err.text, cases[k].message);
+        shmt_text_free(&text);
+    }
+}
+
 static void what_ktt_does_not_write_is_refused(void)
 {
     static const struct {
@@ -451,6 +516,8 @@ int main(void)
     CHECK_RUN(an_objective_has_a_unit);
     CHECK_RUN(runs_of_ktt_are_understood);
     CHECK_RUN(what_ktt_does_not_write_is_refused);
+    CHECK_RUN(runs_of_clblast_are_understood);
+    CHECK_RUN(what_clblast_does_not_write_is_refused);
     CHECK_RUN(imported_runs_come_out_as_they_went_in);
     CHECK_RUN(our_runs_come_back);
     CHECK_RUN(values_must_be_the_specs);
