@@ -80,6 +80,7 @@ struct state {
                                         needed nothing changes */
     double spent_sum, spent_squares; /* of their logarithms */
     size_t initial, asked;           /* the start counts, whoever tries it */
+    size_t given;                    /* results that it did not ask for */
     uint64_t pending[PENDING];       /* handed out and not told, the latest
                                         last */
     size_t pending_count;
@@ -623,7 +624,8 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
         *index = view->start;
     else if (follow(state, index))
         ;
-    else if (state->asked + shmt_predictor_heard(state->predictor) <
+    else if (state->asked + state->given +
+                     shmt_predictor_heard(state->predictor) <
                  state->initial
              || !can_predict(state))
         *index = shmt_coverage_draw(state->coverage, DRAWS);
@@ -638,6 +640,7 @@ static void tell(void *opaque, uint64_t index, double cost)
     struct state *const state = opaque;
 
     if (!remove_pending(state, index)) {
+        state->given += index != state->view->start;
         note_values(state, index, true);
         shmt_coverage_note(state->coverage, index);
     }

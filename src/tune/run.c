@@ -232,6 +232,27 @@ static enum shmtune_status check_default(struct shmt_tune *tune,
     return SHMTUNE_OK;
 }
 
+/* What earlier runs found is known to the strategy, and to the other sizes,
+ * before they ask: they would come upon little of it by themselves.  A recorded
+ * device plays it again, each in its turn. */
+static enum shmtune_status tell_known(struct shmt_tune *tune,
+                                      struct shmt_error *err)
+{
+    const struct shmt_ledger *const ledger = tune->outcome->ledger;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && !tune->target->recorded &&
+                       k < shmt_ledger_count(ledger); k++) {
+        const struct shmt_ledger_entry *const entry = shmt_ledger_at(ledger, k);
+
+        if (entry->known && !entry->counted &&
+            shmt_session_claim(tune->session, entry->index))
+            status = shmt_tune_start_candidate(tune, entry->index,
+                                               SHMT_TUNE_FROM_WARM_START, err);
+    }
+    return status;
+}
+
 /* The default is measured first, because everything is compared with it.  While
  * one compiler has it, the others have the first candidates of the search. */
 static enum shmtune_status begin_default(struct shmt_tune *tune,
@@ -242,7 +263,7 @@ static enum shmtune_status begin_default(struct shmt_tune *tune,
     if (tune->start == UINT64_MAX) {
         shmt_tune_notice(tune, "the default configuration is ruled out by a "
                "constraint at this size");
-        return SHMTUNE_OK;
+        return tell_known(tune, err);
     }
     forget_failed_default(tune);
     (void)shmt_session_claim(tune->session, tune->start);
@@ -250,7 +271,7 @@ static enum shmtune_status begin_default(struct shmt_tune *tune,
     status =
         shmt_tune_start_candidate(tune, tune->start, SHMT_TUNE_FROM_RUN, err);
     tune->held = tune->holding = tune->in_flight > 0;
-    return status;
+    return status == SHMTUNE_OK ? tell_known(tune, err) : status;
 }
 
 /* Whether the configuration passes the checks that need no compiler. */
