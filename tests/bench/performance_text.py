@@ -121,7 +121,7 @@ def libraries(page):
         |`scan` reaches the speed of a copy by blocks that stay, carry their own
         sum, and publish that of each tile before they store the one before: no
         sum is passed on from tile to tile (`kernels/scan_ahead.cuh`).
-        |[`tunings/`](../tunings) has what was found on an H100 80GB HBM3 and on an
+        |`tunings/` has what was found on an H100 80GB HBM3 and on an
         H200, every kernel on both.""".format_map(page).split("|"))
 
 

@@ -103,6 +103,12 @@ for file in share/man/man1/shmtune.1 share/shmtune/kernels/transpose.yaml \
 done >"$folder/err"
 [ ! -s "$folder/err" ]
 report $? "manual, kernels, tunings and header are there"
+(cd "$folder/moved/share/doc/shmtune" &&
+    find . -type f | sed 's,^\./,,' >"$folder/list" && grep -q '\.md$' "$folder/list" &&
+    grep '\.md$' "$folder/list" | xargs awk -v list="$folder/list" \
+        -f "$source/tests/rules/links.awk") >"$folder/err" 2>&1 &&
+    [ ! -s "$folder/err" ]
+report $? "no link of the documents is dead there"
 
 sanitized=$(setting SAN_CFLAGS)
 choose() { # PROGRAM: what it says of an H100
