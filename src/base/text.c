@@ -235,6 +235,34 @@ double shmt_text_real(const char *number)
     return strtod(copy, NULL);
 }
 
+/* As printf writes it, with the point of the locale. */
+static void put_local(double value, int figures, char out[SHMT_TEXT_REAL])
+{
+    if (figures == 0 && fabs(value) < 1e16 && trunc(value) == value) {
+        snprintf(out, SHMT_TEXT_REAL, "%.0f", value);
+        return;
+    }
+    for (int n = figures > 0 ? figures : 1; n <= 17; n++) {
+        snprintf(out, SHMT_TEXT_REAL, "%.*g", n, value);
+        if (figures > 0 || strtod(out, NULL) == value)
+            return;
+    }
+}
+
+void shmt_text_put_real(double value, int figures, char out[SHMT_TEXT_REAL])
+{
+    const char *const radix = nl_langinfo(RADIXCHAR);
+    char *point;
+
+    put_local(value, figures, out);
+    point = *radix == '\0' ? NULL : strstr(out, radix);
+    if (point == NULL)
+        return;
+    memmove(point + 1, point + strlen(radix),
+            strlen(point + strlen(radix)) + 1);
+    *point = '.';
+}
+
 enum { NEAREST = 64 };     /* longer words are not compared */
 
 /* Levenshtein distance, with two neighbours changing places counted as one

@@ -81,6 +81,12 @@ const char *shmt_text_nearest(const char *word, const char *const *names,
 enum { SHMT_TEXT_NUMBER = 512 };
 double shmt_text_real(const char *number);
 
+/* A finite number to so many figures, with a point whatever the locale has; to
+ * 0 figures: in the fewest that are read back as the same, and a whole one
+ * without an exponent below 1e16. */
+enum { SHMT_TEXT_REAL = 40 };
+void shmt_text_put_real(double value, int figures, char out[SHMT_TEXT_REAL]);
+
 /* Equality of two strings.  It compares the first two characters before it
  * calls strcmp: most names differ there, and the calls took most of the time
  * of reading a tuning. */

@@ -173,10 +173,8 @@ static enum shmtune_status tell_number(struct job *job, const char *name,
 
     if (status != SHMTUNE_OK)
         return status;
-    if (value.type == SHMT_VALUE_REAL)
-        shmt_text_addf(&text, "= %.17g", value.r);
-    else
-        shmt_text_addf(&text, "= %" PRId64, value.i);
+    shmt_text_add(&text, "= ");
+    shmt_kernel_value_add(&text, value);
     json_array_append_new(
         job->list, shmt_json_object("name", shmt_json_text(name),
                                     "type", shmt_json_text(word), "value",

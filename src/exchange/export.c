@@ -292,19 +292,14 @@ static const char *failure_of(const struct shmt_result *result)
 /* What Python's str() makes of a value. */
 static void add_key(struct shmt_text *text, const json_t *value)
 {
-    char digits[40];
+    char digits[SHMT_TEXT_REAL];
 
     if (json_is_boolean(value)) {
         shmt_text_add(text, json_is_true(value) ? "True" : "False");
     } else if (json_is_integer(value)) {
         shmt_text_addf(text, "%lld", (long long)json_integer_value(value));
     } else if (json_is_real(value)) {
-        for (int n = 1; n <= 17; n++) {
-            snprintf(digits, sizeof digits, "%.*g", n,
-                     json_real_value(value));
-            if (strtod(digits, NULL) == json_real_value(value))
-                break;
-        }
+        shmt_text_put_real(json_real_value(value), 0, digits);
         shmt_text_add(text, digits);
         shmt_text_add(text, strpbrk(digits, ".en") == NULL ? ".0" : "");
     } else {

@@ -24,7 +24,7 @@ static void add_value(struct shmt_text *text,
                       shmt_config config)
 {
     const struct shmt_value value = parameter->values[config];
-    char digits[48];
+    char digits[SHMT_TEXT_REAL];
 
     if (is_word(parameter)) {
         shmt_text_addf(text, "%u", config);
@@ -36,7 +36,7 @@ static void add_value(struct shmt_text *text,
                            value.i > INT32_MAX || value.i < -INT32_MAX ? "LL"
                                                                        : "");
     } else {
-        snprintf(digits, sizeof digits, "%.17g", value.r);
+        shmt_text_put_real(value.r, 0, digits);
         shmt_text_add(text, digits);
         shmt_text_add(text, strpbrk(digits, ".en") == NULL ? ".0" : "");
     }

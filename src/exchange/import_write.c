@@ -288,7 +288,7 @@ static enum shmtune_status choose(const struct matching *matching, size_t k,
         if (value.type == SHMT_VALUE_WORD)
             snprintf(shown, sizeof shown, "%s", value.w);
         else if (value.type == SHMT_VALUE_REAL)
-            snprintf(shown, sizeof shown, "%.17g", value.r);
+            shmt_text_put_real(value.r, 0, shown);
         else
             snprintf(shown, sizeof shown, "%lld", (long long)value.i);
         return shmt_error_set(matching->err, SHMTUNE_INVALID_FILE,

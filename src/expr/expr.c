@@ -315,24 +315,12 @@ static size_t name_length(const char *name)
                         "0123456789_");
 }
 
-/* Where fewer digits say the same, those: 65.0527 and not
- * 65.052700000000002. */
-static void put_real(double value, char out[SHMT_EXPR_SHOWN])
-{
-    double read;
-
-    snprintf(out, SHMT_EXPR_SHOWN, "%.15g", value);
-    read = strtod(out, NULL);
-    if (read < value || read > value)
-        snprintf(out, SHMT_EXPR_SHOWN, "%.17g", value);
-}
-
 void shmt_expr_put_value(struct shmt_value value, char out[SHMT_EXPR_SHOWN])
 {
     if (value.type == SHMT_VALUE_INT)
         snprintf(out, SHMT_EXPR_SHOWN, "%" PRId64, value.i);
     else if (value.type == SHMT_VALUE_REAL)
-        put_real(value.r, out);
+        shmt_text_put_real(value.r, 0, out);
     else
         snprintf(out, SHMT_EXPR_SHOWN, "'%.60s'", value.w);
 }

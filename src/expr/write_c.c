@@ -330,10 +330,10 @@ static void write_integer(struct writer *writer, uint32_t number)
 
 static void write_real_constant(struct writer *writer, double constant)
 {
-    char digits[48];
+    char digits[SHMT_TEXT_REAL];
 
     writer->failed |= !isfinite(constant);
-    snprintf(digits, sizeof digits, "%.17g", constant);
+    shmt_text_put_real(constant, 0, digits);
     add(writer, digits);
     add(writer, strpbrk(digits, ".e") == NULL ? ".0" : "");
 }

@@ -6,7 +6,6 @@
 #include "yaml/yaml.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 #include "base/base.h"
 
-enum { NUMBER = 64, PLAIN = 200 };
+enum { PLAIN = 200 };
 
 /* Words that some reader takes for a truth value or for nothing. */
 static bool has_meaning(const char *string)
@@ -95,21 +94,6 @@ void shmt_yaml_add_string(struct shmt_text *text, const char *string)
         add_quoted(text, string);
 }
 
-/* A number as printf wrote it, with a point in place of the locale's. */
-static void add_number(struct shmt_text *text, const char *number)
-{
-    const char *radix = nl_langinfo(RADIXCHAR);
-    const char *point = *radix == '\0' ? NULL : strstr(number, radix);
-
-    if (point == NULL) {
-        shmt_text_add(text, number);
-        return;
-    }
-    shmt_text_add_bytes(text, number, (size_t)(point - number));
-    shmt_text_add(text, ".");
-    shmt_text_add(text, point + strlen(radix));
-}
-
 /* A number that is not finite is written as a form that our readers refuse, so
  * that a defect is not taken for a value. */
 static void add_not_finite(struct shmt_text *text, double value)
@@ -122,32 +106,28 @@ static void add_not_finite(struct shmt_text *text, double value)
 
 void shmt_yaml_add_real(struct shmt_text *text, double value, int digits)
 {
-    char number[NUMBER];
+    char number[SHMT_TEXT_REAL];
 
     if (!isfinite(value)) {
         add_not_finite(text, value);
         return;
     }
-    snprintf(number, sizeof number, "%.*g", digits > 17 ? 17 : digits,
-             value == 0 ? 0.0 : value);
-    add_number(text, number);
+    shmt_text_put_real(value == 0 ? 0.0 : value, digits > 17 ? 17 : digits,
+                       number);
+    shmt_text_add(text, number);
 }
 
 /* The shortest that is exact, and never mistaken for an integer. */
 static void add_exact(struct shmt_text *text, double value)
 {
-    char number[NUMBER];
+    char number[SHMT_TEXT_REAL];
 
     if (!isfinite(value)) {
         add_not_finite(text, value);
         return;
     }
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(number, sizeof number, "%.*g", digits, value);
-        if (strtod(number, NULL) == value)
-            break;
-    }
-    add_number(text, number);
+    shmt_text_put_real(value, 0, number);
+    shmt_text_add(text, number);
     if (number[strspn(number, "-0123456789")] == '\0')
         shmt_text_add(text, ".0");
 }

@@ -146,6 +146,16 @@ winner out >best_of_others
 check "and tuned on" all 'exits 0' 'same best best_of_others' \
     'err_has "252 of 252 candidates in [^;,]*([^)]*); "'
 
+# A number of Python's has no exponent below 1e16.
+sed 's/^name: toy/name: scaled/
+    s/^parameters:/&\n  F: {values: [0.1, 10.0, 1000000.0, 1.0e-7, 1.0e17], default: 10.0}/' \
+    "$root/kernels/toy.yaml" >"$root/kernels/scaled.yaml"
+run scaled --strategy random --budget 40 --size n=4096,m=1 --output scaled
+run export scaled/scaled/*.journal --to kernel-tuner
+check "reals are written as Python writes them" all 'exits 0' is_json \
+    'out_has "\"10.0,"' 'out_has "\"1000000.0,"' 'out_has "\"0.1,"' \
+    'out_has "\"1e-07,"' 'out_has "\"1e+17,"'
+
 # -- a space of 3 * 2^62 ----------------------------------------------------
 {
     sed '/^parameters:/,$d; s/^name: toy/name: huge/' "$root/kernels/toy.yaml"

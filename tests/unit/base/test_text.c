@@ -123,6 +123,30 @@ static void microseconds_have_no_exponent(void)
     shmt_text_free(&text);
 }
 
+/* In the fewest figures, or to so many. */
+static void a_real_is_as_short_as_it_may_be(void)
+{
+    static const struct {
+        double value;
+        int figures;
+        const char *text;
+    } cases[] = {
+        {10, 0, "10"}, {-16, 0, "-16"}, {1e6, 0, "1000000"}, {0, 0, "0"},
+        {1e15, 0, "1000000000000000"}, {1e16, 0, "1e+16"}, {0.1, 0, "0.1"},
+        {65.0527, 0, "65.0527"}, {1e-7, 0, "1e-07"}, {1234.5, 0, "1234.5"},
+        {0.1 + 0.2, 0, "0.30000000000000004"}, {1e22, 0, "1e+22"},
+        {9007199254740991.0, 0, "9007199254740991"},
+        {1.7976931348623157e308, 0, "1.7976931348623157e+308"},
+        {5e-324, 0, "5e-324"}, {1.0 / 3, 3, "0.333"}, {1000, 2, "1e+03"},
+    };
+    char text[SHMT_TEXT_REAL];
+
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        shmt_text_put_real(cases[k].value, cases[k].figures, text);
+        CHECK_TEXT(text, cases[k].text);
+    }
+}
+
 /* The shortest form of a character; its length. */
 static size_t encode(uint32_t code, char bytes[4])
 {
@@ -250,6 +274,7 @@ int main(void)
     CHECK_RUN(arena_has_the_room_it_was_told_of);
     CHECK_RUN(numbers_are_for_people);
     CHECK_RUN(microseconds_have_no_exponent);
+    CHECK_RUN(a_real_is_as_short_as_it_may_be);
     CHECK_RUN(every_character_is_decoded);
     CHECK_RUN(what_is_no_character_is_refused);
     CHECK_RUN(the_nearest_word_is_as_near_as_it_is);
