@@ -97,7 +97,8 @@ enum shmt_command_kind {
     SHMT_OPTION_TEXT,      /* const char * */
     SHMT_OPTION_PATH,      /* the same, not empty */
     SHMT_OPTION_INT,       /* int64_t in [low, high] */
-    SHMT_OPTION_REPEATED   /* struct shmt_command_repeats */
+    SHMT_OPTION_REPEATED,  /* struct shmt_command_repeats */
+    SHMT_OPTION_PATHS      /* the same, none of them empty */
 };
 
 struct shmt_command_option {

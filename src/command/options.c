@@ -72,11 +72,22 @@ static enum shmtune_status store_int(const struct shmt_command_option *option,
     return SHMTUNE_OK;
 }
 
+static bool may_repeat(const struct shmt_command_option *option)
+{
+    return option->kind == SHMT_OPTION_REPEATED ||
+           option->kind == SHMT_OPTION_PATHS;
+}
+
 static enum shmtune_status store(const struct shmt_command_option *option,
                                  const char *value, struct shmt_error *err)
 {
     struct shmt_command_repeats *repeats;
 
+    if (value != NULL && value[0] == '\0' &&
+        (option->kind == SHMT_OPTION_PATH || option->kind == SHMT_OPTION_PATHS))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--%s is \"\"; the name of a file or a "
+                              "folder is expected", option->name);
     switch (option->kind) {
     case SHMT_OPTION_FLAG:
         *(bool *)option->out = true;
@@ -85,15 +96,12 @@ static enum shmtune_status store(const struct shmt_command_option *option,
         *(const char **)option->out = value;
         return SHMTUNE_OK;
     case SHMT_OPTION_PATH:
-        if (value[0] == '\0')
-            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                                  "--%s is \"\"; the name of a file or a "
-                                  "folder is expected", option->name);
         *(const char **)option->out = value;
         return SHMTUNE_OK;
     case SHMT_OPTION_INT:
         return store_int(option, value, err);
     case SHMT_OPTION_REPEATED:
+    case SHMT_OPTION_PATHS:
         break;
     }
     repeats = option->out;
@@ -152,7 +160,7 @@ static enum shmtune_status note(struct given *given, size_t k,
     const char *const before = given->text[k];
 
     given->text[k] = text;
-    if (option->kind == SHMT_OPTION_REPEATED || before == NULL ||
+    if (may_repeat(option) || before == NULL ||
         strcmp(before, text) == 0)
         return SHMTUNE_OK;
     if (option->kind == SHMT_OPTION_FLAG)

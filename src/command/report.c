@@ -69,7 +69,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     const struct shmt_command_option table[] = {
         {"output", 'o', SHMT_OPTION_PATH, &o->output, 0, 0},
         {"plot", 0, SHMT_OPTION_PATH, &o->plot, 0, 0},
-        {"spec", 0, SHMT_OPTION_REPEATED, &o->specs, 0, 0},
+        {"spec", 0, SHMT_OPTION_PATHS, &o->specs, 0, 0},
         SHMT_COMMAND_FIGURES(o->figures),
         {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 256},
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},

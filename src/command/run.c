@@ -528,7 +528,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 {
     struct job job = {.call = call, .trial = true, .raw.lock = -1};
     const struct shmt_command_option options[] = {
-        {"captured", 0, SHMT_OPTION_REPEATED, &job.captured, 0, 0},
+        {"captured", 0, SHMT_OPTION_PATHS, &job.captured, 0, 0},
         {"tunings", 0, SHMT_OPTION_PATH, &job.tunings, 0, 0},
         {"trial", 0, SHMT_OPTION_FLAG, &job.trial, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/record.h"
@@ -356,13 +355,6 @@ static bool is_of_another(const struct shmt_tune_prior *prior,
     return read_tuning(prior, path, &own) && !own;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat file;
-
-    return stat(path, &file) == 0 && S_ISDIR(file.st_mode);
-}
-
 static int compare_names(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -386,7 +378,7 @@ static enum shmtune_status add_folder(struct shmt_tune_prior *prior,
                                     names[k]->d_name);
 
         if (status == SHMTUNE_OK && length > 0 &&
-            (size_t)length < sizeof path && !is_folder(path) &&
+            (size_t)length < sizeof path && !shmt_path_is_folder(path) &&
             is_wanted(prior, path))
             status = add_file(prior, path, true, err);
         free(names[k]);
@@ -403,7 +395,7 @@ enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
     const size_t before = prior->view.source_count;
     enum shmtune_status status;
 
-    if (!is_folder(path))
+    if (!shmt_path_is_folder(path))
         return several && is_of_another(prior, path)
                    ? SHMTUNE_OK : add_file(prior, path, false, err);
     status = add_folder(prior, path, err);
@@ -412,7 +404,8 @@ enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
         const int length = snprintf(inner, sizeof inner, "%s/%s%s", path,
                                     places[k], prior->kernel->name);
 
-        if (length > 0 && (size_t)length < sizeof inner && is_folder(inner))
+        if (length > 0 && (size_t)length < sizeof inner &&
+            shmt_path_is_folder(inner))
             status = add_folder(prior, inner, err);
     }
     if (status == SHMTUNE_OK && prior->view.source_count == before && !several)

@@ -193,6 +193,8 @@ refused 'word is empty' space ''
 refused 'word is empty' check ''
 refused 'output is "".*expected' report -o ''
 refused 'spec is "".*expected' show x.journal --spec ''
+refused 'from is "".*expected' tune scale --from ''
+refused 'also is "".*expected' tune scale --also one.yaml --also ''
 refused 'no strategy is called "foo"' tune scale --strategy foo
 check "before it is said what is tuned" err_lacks 'tuning 1'
 refused 'no option "x"' tune scale --strategy model:x=3
