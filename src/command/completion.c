@@ -16,12 +16,12 @@
 
 static const char help[] =
     "usage: shmtune completion bash|zsh|fish\n"
-    "       shmtune completion kernels|strategies\n"
+    "       shmtune completion kernels|strategies|recordings\n"
     "\n"
     "Writes a script by which a shell completes the words of shmtune:\n"
-    "commands, options, kernels and strategies. `make install` puts them\n"
-    "where the shells look. The second form prints names, one a line: the\n"
-    "scripts ask it.\n"
+    "commands, options, kernels, strategies and recorded devices. `make\n"
+    "install` puts them where the shells look. The second form prints names,\n"
+    "one a line: the scripts ask it.\n"
     "\n"
     "examples:\n"
     "  . <(shmtune completion bash)\n"
@@ -240,6 +240,14 @@ static bool takes_strategy(const struct shmt_command_option *option)
            strcmp(option->name, "strategies") == 0;
 }
 
+/* And one a recorded device. */
+static bool takes_recording(const struct script *script,
+                            const struct shmt_command_option *option)
+{
+    return strcmp(option->name, "device") == 0 &&
+           strstr(script->command->help, "replay:") != NULL;
+}
+
 static void take_common(struct script *script)
 {
     for (size_t k = 0; k < COMMON; k++)
@@ -264,10 +272,18 @@ static void bash_value(struct script *script,
         bash_option(script, option);
 }
 
+static void bash_recorded(struct script *script,
+                          const struct shmt_command_option *option)
+{
+    if (takes_recording(script, option))
+        shmt_text_add(&script->text, " recorded=yes");
+}
+
 static void bash_command(struct script *script,
                          const struct shmt_command *command)
 {
     static const struct shell values = {.option = bash_value};
+    static const struct shell recorded = {.option = bash_recorded};
     const struct shell *const shell = script->shell;
 
     shmt_text_addf(&script->text, "    %s)\n        options='", command->name);
@@ -276,11 +292,14 @@ static void bash_command(struct script *script,
     shmt_text_add(&script->text, "'\n        values='");
     script->shell = &values;
     add_options(script, command);
-    script->shell = shell;
     shmt_text_add(&script->text, " '\n        words='");
     add_fixed_words(&script->text, command);
-    shmt_text_addf(&script->text, "'%s ;;\n",
+    shmt_text_addf(&script->text, "'%s",
                    takes_kernels(command) ? " kernels=yes" : "");
+    script->shell = &recorded;
+    add_options(script, command);
+    script->shell = shell;
+    shmt_text_add(&script->text, " ;;\n");
 }
 
 static void write_bash(struct script *script)
@@ -292,7 +311,7 @@ static void write_bash(struct script *script)
         "_shmtune()\n{\n"
         "    local current=${COMP_WORDS[COMP_CWORD]}\n"
         "    local before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-        "    local command= options values words kernels= word\n"
+        "    local command= options values words kernels= recorded= word\n"
         "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
         "        case $word in\n        ");
     add_names(text, "|");
@@ -303,9 +322,20 @@ static void write_bash(struct script *script)
         if (is_listed(shmt_command_all[k]))
             bash_command(script, shmt_command_all[k]);
     shmt_text_add(text, "    esac\n    COMPREPLY=()\n"
-        "    # bash parts words at a colon: a value, replay:FILE.\n"
-        "    [[ $before == : || $current == : ]] && return\n"
+        "    # bash parts words at a colon: a value, replay:NAME.\n"
+        "    if [[ $before == : || $current == : ]]; then\n"
+        "        [[ -n $recorded && "
+        "${COMP_WORDS[*]:COMP_CWORD-3} == *' replay :'* ]] || return\n"
+        "        words=$(\"$1\" completion recordings 2>/dev/null)\n"
+        "        COMPREPLY=($(compgen -W \"${words//replay:/}\" -- "
+        "\"${current#:}\"))\n"
+        "        return\n    fi\n"
         "    case $before in\n"
+        "    -d|--device)\n"
+        "        [[ -z $recorded ]] || COMPREPLY=($(compgen -W \\\n"
+        "            \"$(\"$1\" completion recordings 2>/dev/null)\" -- "
+        "\"$current\"))\n"
+        "        return ;;\n"
         "    --strategy|--strategies)\n"
         "        COMPREPLY=($(compgen -W \\\n"
         "            \"$(\"$1\" completion strategies 2>/dev/null)\" -- "
@@ -327,9 +357,12 @@ static void write_bash(struct script *script)
 /* -- zsh ------------------------------------------------------------------ */
 
 /* What completes the value: our names, files, or nothing. */
-static const char *zsh_values(const struct shmt_command_option *option,
+static const char *zsh_values(const struct script *script,
+                              const struct shmt_command_option *option,
                               const char *value, size_t length)
 {
+    if (takes_recording(script, option))
+        return "_shmtune_devices";
     if (takes_strategy(option))
         return "_shmtune_strategies";
     if (length >= 3 && strncmp(value + length - 3, "DIR", 3) == 0)
@@ -346,7 +379,8 @@ static void zsh_option(struct script *script,
     const size_t length =
         find_value(script->command->help, option->name, &value);
     const char *const star =
-        option->kind == SHMT_OPTION_REPEATED ? "*" : "";
+        option->kind == SHMT_OPTION_REPEATED ||
+                option->kind == SHMT_OPTION_PATHS ? "*" : "";
 
     describe(script->command->help, option->name, &said);
     text->failed |= said.failed;
@@ -363,7 +397,7 @@ static void zsh_option(struct script *script,
         if (option->kind != SHMT_OPTION_FLAG)
             shmt_text_addf(text, ":%.*s:%s", length > 0 ? (int)length : 5,
                            length > 0 ? value : "value",
-                           zsh_values(option, value, length));
+                           zsh_values(script, option, value, length));
         shmt_text_add(text, "'");
     }
     shmt_text_free(&said);
@@ -396,6 +430,9 @@ static void write_zsh(struct script *script)
         "_shmtune_strategies()\n{\n"
         "    compadd -- ${(f)\"$(_call_program names shmtune completion "
         "strategies)\"}\n}\n"
+        "_shmtune_devices()\n{\n"
+        "    compadd -- ${(f)\"$(_call_program names shmtune completion "
+        "recordings)\"}\n}\n"
         "_shmtune_words()\n{\n"
         "    local -a commands\n"
         "    commands=(");
@@ -450,6 +487,9 @@ static void fish_option(struct script *script,
         shmt_text_addf(text, " -s %c", option->letter);
     if (takes_strategy(option))
         shmt_text_add(text, " -x -a '(shmtune completion strategies "
+                      "2>/dev/null)'");
+    else if (takes_recording(script, option))
+        shmt_text_add(text, " -r -a '(shmtune completion recordings "
                       "2>/dev/null)'");
     else if (option->kind == SHMT_OPTION_INT)
         shmt_text_add(text, " -x");
@@ -538,6 +578,58 @@ static void add_strategies(struct shmt_text *text)
         shmt_text_addf(text, "%s\n", strategy->name);
 }
 
+/* "replay:sm_90-nvidia-h100" of its files in a folder, where it is new. */
+static enum shmtune_status add_recorded(struct shmt_text *text,
+                                        struct shmt_arena *arena,
+                                        const char *folder,
+                                        struct shmt_error *err)
+{
+    static const char *const ends[] = {".journal", ".journal.gz"};
+    enum shmtune_status status = SHMTUNE_OK;
+    const char *const *names;
+    size_t count;
+
+    for (size_t e = 0; status == SHMTUNE_OK && e < 2; e++) {
+        status = shmt_path_list(arena, folder, ends[e], &names, &count, err);
+        for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+            char line[300];
+
+            snprintf(line, sizeof line, "replay:%.*s\n",
+                     (int)strcspn(names[k], "."), names[k]);
+            if (strstr(shmt_text_string(text), line) == NULL)
+                shmt_text_add(text, line);
+        }
+    }
+    return status == SHMTUNE_NO_MEMORY ? status : SHMTUNE_OK;
+}
+
+static enum shmtune_status add_recordings(struct shmt_text *text,
+                                          struct shmt_error *err)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    struct shmt_catalogue *catalogue = NULL;
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err)
+                      : shmt_command_catalogue(&catalogue, err);
+
+    for (size_t f = 0; status == SHMTUNE_OK && f < catalogue->folder_count;
+         f++)
+        for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->kernel_count;
+             k++) {
+            const char *path = shmt_path_join(arena, catalogue->folders[f],
+                                              "tunings");
+
+            if (path != NULL)
+                path = shmt_path_join(arena, path,
+                                      catalogue->kernels[k].kernel->name);
+            status = path == NULL ? shmt_error_memory(err)
+                                  : add_recorded(text, arena, path, err);
+        }
+    shmt_catalogue_close(catalogue);
+    shmt_arena_free(arena);
+    return status;
+}
+
 static enum shmtune_status write_for(const char *word, struct script *script,
                                      struct shmt_error *err)
 {
@@ -547,6 +639,8 @@ static enum shmtune_status write_for(const char *word, struct script *script,
         add_strategies(&script->text);
         return SHMTUNE_OK;
     }
+    if (strcmp(word, "recordings") == 0)
+        return add_recordings(&script->text, err);
     for (size_t k = 0; k < SHELLS; k++)
         if (strcmp(word, shells[k].name) == 0) {
             script->shell = &shells[k];
@@ -555,7 +649,7 @@ static enum shmtune_status write_for(const char *word, struct script *script,
         }
     return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                           "\"%.64s\" is not among bash, zsh, fish, kernels, "
-                          "strategies", word);
+                          "strategies, recordings", word);
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,
@@ -574,7 +668,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (rest != 1)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "expected one of bash, zsh, fish, kernels, "
-                              "strategies");
+                              "strategies, recordings");
     status = write_for(call->words[0], &script, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_print(&script.text, err);

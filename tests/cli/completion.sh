@@ -76,8 +76,22 @@ if command -v bash >/dev/null; then
     check "bash: those of completion" bash_has "zsh" completion z
     check "bash: a value is the shell's own" bash_has "" tune --budget t
     check "bash: also behind a colon, where it parts words" \
-        bash_has "" tune --device replay : s
-    check "bash: and at one" bash_has "" tune --device replay :
+        bash_has "" tune --device file : s
+    check "bash: and at one" bash_has "" tune --device file :
+    for name in zz_1-one.1024.journal.gz zz_2.journal \
+        zz_1-one.2048.journal.gz; do
+        : >"$root/tunings/scale/$name"
+    done
+    check "bash: a recorded device, each once" bash_has \
+        "replay:zz_2 replay:zz_1-one" tune --device replay:zz
+    check "bash: by the short option" bash_has replay:zz_2 explain -d replay:zz_2
+    check "bash: behind a colon" bash_has "zz_2 zz_1-one" tune --device replay : zz
+    run completion recordings
+    sed 's/^replay://' "$folder/out" | tr '\n' ' ' | sed 's/ $//' >"$folder/names"
+    check "bash: and at one, all" \
+        bash_has "$(cat "$folder/names")" tune --device replay :
+    check "bash: nothing else is such" bash_has "" tune --device file : zz
+    check "bash: nor where none is of use" bash_has "" dispatch --device replay:
 else
     skip "bash" "not here"
 fi
