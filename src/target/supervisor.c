@@ -255,6 +255,18 @@ static const char *without_name(const char *stderr_text)
     return stderr_text + (named ? sizeof name - 1 : 0);
 }
 
+/* What a worker that cannot be started ended with.  It knows of no problem and
+ * no candidate yet, so where CUDA failed the device did. */
+static enum shmtune_status status_of(const struct shmt_supervisor *supervisor)
+{
+    const int code = shmt_worker_exit_status(supervisor->worker);
+
+    if (code == SHMTUNE_CUDA)
+        return SHMTUNE_NO_DEVICE;
+    return code > 0 && code < 100 ? (enum shmtune_status)code
+                                  : SHMTUNE_INTERNAL;
+}
+
 static enum shmtune_status
 refuse_to_restart(const struct shmt_supervisor *supervisor,
                   struct shmt_error *err)
@@ -274,11 +286,10 @@ refuse_to_restart(const struct shmt_supervisor *supervisor,
     /* The worker has exited with one of our own errors: its message is
      * complete. */
     if (length > 0 && code > 0 && code < 100)
-        return shmt_error_set(err, (enum shmtune_status)code, "%.*s",
+        return shmt_error_set(err, status_of(supervisor), "%.*s",
                               (int)length, stderr_text);
     return shmt_error_set(
-        err, code > 0 && code < 100 ? (enum shmtune_status)code
-                                    : SHMTUNE_INTERNAL,
+        err, status_of(supervisor),
         "the %s cannot be started: it %s%s%s%s%.*s", supervisor->what,
         shmt_worker_end_text(supervisor->worker),
         supervisor->why[0] == '\0' ? "" : "; ", supervisor->why,

@@ -184,6 +184,16 @@ check "a GPU that fails drops out" all 'exits 0' \
     'err_has "GPU-000000a1-.* is not used any more.*fallen off the bus"'
 check "another goes on with its problem" all 'err_has "resuming: "' \
     'diff one several'
+FAKE_WORKER_BROKEN_AS=10
+export FAKE_WORKER_BROKEN_AS
+have H100,H100
+# shellcheck disable=SC2086
+run toy $sizes $few --device all
+winners tunings >several
+check "so does one on which the driver has no context any more" all 'exits 0' \
+    'err_has "GPU-000000a1-.* is not used any more.*fallen off the bus"' \
+    'err_has "resuming: "' 'diff one several'
+unset FAKE_WORKER_BROKEN_AS
 have H100,A100
 # shellcheck disable=SC2086
 run toy $sizes --budget 10 --device all

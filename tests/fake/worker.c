@@ -39,6 +39,7 @@
  * FAKE_WORKER_STOPPED=N      a batch system ends it in its first N measurements
  * FAKE_WORKER_BROKEN=K       the device of that number: after 3 measurements
  *                            its worker cannot be started any more
+ * FAKE_WORKER_BROKEN_AS=N    which exits with N then, not with 6
  */
 #include <fcntl.h>
 #include <math.h>
@@ -146,6 +147,7 @@ static void list_devices(void)
 static void wear_out(const struct fake *fake, bool measured)
 {
     const char *const broken = getenv("FAKE_WORKER_BROKEN");
+    const char *const status = getenv("FAKE_WORKER_BROKEN_AS");
     char path[4096];
     int fd;
 
@@ -156,7 +158,7 @@ static void wear_out(const struct fake *fake, bool measured)
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd < 0 || lseek(fd, 0, SEEK_END) >= 3) {
         fprintf(stderr, "the device has fallen off the bus (planted)\n");
-        _exit(6);
+        _exit(status == NULL ? 6 : atoi(status));
     }
     if (measured && write(fd, "x", 1) < 0)
         perror(path);
