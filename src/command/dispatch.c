@@ -29,9 +29,10 @@ static const char help[] =
     "around it, and adds a small tree of comparisons to the tuning that\n"
     "`shmtune tune` has written. The library asks it where it has no exact\n"
     "match. It is kept only where it does better, on sizes held out, than\n"
-    "the configuration of the nearest size. With no kernel: all that have a\n"
-    "tuning of this device there. Interrupted or killed, the same command\n"
-    "resumes; a larger --budget adds to what was measured.\n"
+    "the configuration of the nearest size, or than what was learnt from more\n"
+    "sizes before. With no kernel: all that have a tuning of this device\n"
+    "there. Interrupted or killed, the same command resumes; a larger\n"
+    "--budget adds to what was measured.\n"
     "\n"
     "  -d, --device N       GPU number or UUID [0]\n"
     "  -o, --output DIR     where tunings are; measurements go beside them,\n"
@@ -249,8 +250,8 @@ static const char *note_of(const struct shmtune *library, const char *file)
 }
 
 /* Opens the library on a folder whose one tuning is this one, for the spec;
- * without its dispatch, unless that is what is on trial. */
-static enum shmtune_status open_library(struct work *work,
+ * with its dispatch, where that is on trial. */
+static enum shmtune_status open_library(struct work *work, bool on_trial,
                                         struct shmt_error *err)
 {
     struct shmt_tuning tuning = *work->tuning;
@@ -268,7 +269,7 @@ static enum shmtune_status open_library(struct work *work,
     file = folder == NULL ? NULL : shmt_path_join(arena, folder, "t.yaml");
     if (file == NULL)
         return shmt_error_memory(err);
-    if (work->job->options.trial == 0)
+    if (!on_trial)
         tuning.dispatch = NULL;
     status = shmt_path_make_folder(folder, 0700, err);
     if (status == SHMTUNE_OK)
@@ -291,6 +292,7 @@ static enum shmtune_status open_library(struct work *work,
 static void close_library(struct work *work)
 {
     shmtune_close(work->library);
+    work->library = NULL;
     shmt_scratch_remove(&work->scratch);
 }
 
@@ -383,73 +385,6 @@ static enum shmtune_status measure_sizes(struct work *work, uint64_t count,
     return status;
 }
 
-/* -- learning ------------------------------------------------------------- */
-
-static enum shmtune_status
-tell_learnt(struct work *work, const struct shmt_dispatch *learnt,
-            const struct shmt_learn_outcome *outcome, bool written,
-            struct shmt_error *err)
-{
-    const struct shmt_learn_figures *const held = &outcome->held_out;
-    const struct shmt_learn_figures *const nearest = &outcome->nearest;
-    struct job *const job = work->job;
-    struct shmt_text text = {0};
-    enum shmtune_status status;
-
-    if (job->options.json) {
-        json_array_append_new(job->results, shmt_json_object(
-            "kernel", shmt_json_text(work->kernel->name),
-            "sizes", shmt_json_count(held->count),
-            "seconds", shmt_json_real(work->spent_s),
-            "mean", shmt_json_real(held->mean),
-            "first_percentile", shmt_json_real(held->low),
-            "nearest_mean", shmt_json_real(nearest->mean),
-            "nearest_first_percentile", shmt_json_real(nearest->low),
-            "nodes", shmt_json_count(learnt->node_count),
-            "configurations", shmt_json_count(learnt->config_count),
-            "written", json_boolean(written), NULL));
-        return SHMTUNE_OK;
-    }
-    shmt_text_addf(&text, "%s: %zu sizes in %.1f s; held out, the tree of %zu "
-                   "nodes and %zu configurations reaches %.2f %% of the best "
-                   "time in the mean and %.2f %% at the first percentile, the "
-                   "nearest size %.2f %% and %.2f %%: %s\n",
-                   work->kernel->name, held->count, work->spent_s,
-                   learnt->node_count, learnt->config_count,
-                   100 * held->mean, 100 * held->low, 100 * nearest->mean,
-                   100 * nearest->low,
-                   written ? "written" : "not better, so not written");
-    status = shmt_command_print_lines(&text, job->call, err);
-    fflush(stdout);
-    return status;
-}
-
-static enum shmtune_status learn(struct work *work, struct shmt_error *err)
-{
-    struct shmt_dispatch *learnt;
-    struct shmt_learn_outcome outcome;
-    enum shmtune_status status;
-
-    for (size_t k = 0; k < work->table.size_count; k++)
-        work->table.sizes[k].nearest = (uint16_t)choose(
-            work, work->table.sizes[k].problem, NULL);
-    status = shmt_learn_dispatch(&work->run, work->tuning->arena, &learnt,
-                                 &outcome, err);
-    if (status == SHMTUNE_OK && learnt == NULL)
-        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION, "%s: %zu sizes "
-                              "are too few to learn from, expected %d or "
-                              "more; give it a larger --budget",
-                              work->kernel->name, work->table.size_count,
-                              SHMT_LEARN_LEAST);
-    if (status == SHMTUNE_OK)
-        status = shmt_output_write_dispatch(
-            work->paths.tuning, outcome.better ? learnt : NULL,
-            work->tuning, err);
-    if (status == SHMTUNE_OK)
-        status = tell_learnt(work, learnt, &outcome, outcome.better, err);
-    return status;
-}
-
 /* -- trials --------------------------------------------------------------- */
 
 /* What was tuned for this size itself; SHMT_LEARN_CONFIGS: nothing. */
@@ -520,7 +455,6 @@ static void judge(struct work *work, const struct shmt_tuning *also,
         if (isfinite(one.chosen_us) && (also == NULL || one.own_us > 0))
             out->list[out->count++] = one;
     }
-    out->ns = time_selecting(work);
 }
 
 static enum shmtune_status show_trials(struct work *work,
@@ -535,6 +469,7 @@ static enum shmtune_status show_trials(struct work *work,
     if (trials.list == NULL)
         return shmt_error_memory(err);
     judge(work, also, shipped, &trials);
+    trials.ns = time_selecting(work);
     if (work->job->options.json) {
         json_array_append_new(work->job->results, shmt_command_trials_json(
             &work->table, &trials));
@@ -543,6 +478,90 @@ static enum shmtune_status show_trials(struct work *work,
         status = shmt_command_print_lines(&text, work->job->call, err);
     }
     free(trials.list);
+    return status;
+}
+
+/* -- learning ------------------------------------------------------------- */
+
+/* What was learnt from more sizes stays where it does better at these, too. */
+static enum shmtune_status judge_before(struct work *work,
+                                        struct shmt_command_learnt *learnt,
+                                        struct shmt_error *err)
+{
+    const struct shmt_learn_outcome *const outcome = &learnt->outcome;
+    struct shmt_command_trials trials = {0};
+    enum shmtune_status status;
+
+    if (learnt->before == NULL ||
+        learnt->before->sizes <= outcome->held_out.count)
+        return SHMTUNE_OK;
+    close_library(work);
+    status = open_library(work, true, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    trials.list = calloc(work->table.size_count + 1, sizeof *trials.list);
+    if (trials.list == NULL)
+        return shmt_error_memory(err);
+    judge(work, NULL, work->table.config_count, &trials);
+    if (10 * trials.count >= 9 * outcome->held_out.count)
+        learnt->kept = shmt_command_trial_figures(&trials);
+    if (learnt->kept.mean <= outcome->nearest.mean ||
+        learnt->kept.mean < outcome->held_out.mean)
+        learnt->kept.count = 0;
+    free(trials.list);
+    return SHMTUNE_OK;
+}
+
+/* Those at which something ran. */
+static size_t count_measured(const struct work *work)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < work->table.size_count; k++)
+        count += isfinite(shmt_learn_best(&work->table,
+                                          &work->table.sizes[k]));
+    return count;
+}
+
+static enum shmtune_status refuse_few(const struct work *work,
+                                      struct shmt_error *err)
+{
+    const size_t count = count_measured(work);
+    const size_t others = work->table.size_count - count;
+
+    shmt_error_set(err, SHMTUNE_NO_CONFIGURATION, "%s: %zu sizes are too few "
+                   "to learn from, expected %d or more; give it a larger "
+                   "--budget", work->kernel->name, count, SHMT_LEARN_LEAST);
+    if (others > 0)
+        shmt_error_append(err, " (at %zu more nothing ran)", others);
+    return SHMTUNE_NO_CONFIGURATION;
+}
+
+static enum shmtune_status learn(struct work *work, struct shmt_error *err)
+{
+    struct shmt_command_learnt learnt = {.before = work->tuning->dispatch};
+    struct shmt_dispatch *made;
+    enum shmtune_status status;
+
+    for (size_t k = 0; k < work->table.size_count; k++)
+        work->table.sizes[k].nearest = (uint16_t)choose(
+            work, work->table.sizes[k].problem, NULL);
+    status = shmt_learn_dispatch(&work->run, work->tuning->arena, &made,
+                                 &learnt.outcome, err);
+    if (status == SHMTUNE_OK && made == NULL)
+        return refuse_few(work, err);
+    learnt.made = made;
+    learnt.spent_s = work->spent_s;
+    if (status == SHMTUNE_OK)
+        status = judge_before(work, &learnt, err);
+    if (status == SHMTUNE_OK && learnt.kept.count == 0)
+        status = shmt_output_write_dispatch(
+            work->paths.tuning, learnt.outcome.better ? made : NULL,
+            work->tuning, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_tell_learnt(work->kernel, &learnt,
+                                          work->job->results,
+                                          work->job->call, err);
     return status;
 }
 
@@ -632,7 +651,7 @@ static enum shmtune_status work_on(struct job *job,
     if (status == SHMTUNE_OK)
         status = add_configs(&work, work.tuning, err);
     if (status == SHMTUNE_OK)
-        status = open_library(&work, err);
+        status = open_library(&work, job->options.trial > 0, err);
     if (status == SHMTUNE_OK)
         status = go(&work, err);
     close_library(&work);

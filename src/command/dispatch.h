@@ -8,6 +8,8 @@
 #include "command/command.h"
 #include "learn/learn.h"
 
+struct json_t;
+
 /* How one size of a trial came out. */
 struct shmt_command_trial {
     const struct shmt_learn_size *size;
@@ -23,10 +25,32 @@ struct shmt_command_trials {
     double ns;                    /* of a selection */
 };
 
+/* What came of learning. */
+struct shmt_command_learnt {
+    const struct shmt_dispatch *made;
+    struct shmt_learn_outcome outcome;
+    const struct shmt_dispatch *before;   /* the tuning's; NULL: it has none */
+    struct shmt_learn_figures kept;       /* what that reaches at these sizes;
+                                     count 0: it is not kept */
+    double spent_s;
+};
+
+/* Prints the figures and what is in the tuning now; adds them to `results`
+ * instead, unless that is NULL. */
+enum shmtune_status
+shmt_command_tell_learnt(const struct shmt_kernel *kernel,
+                         const struct shmt_command_learnt *learnt,
+                         struct json_t *results,
+                         const struct shmt_command_call *call,
+                         struct shmt_error *err);
+
 /* Adds what was learnt: its figures, the tree, and the configurations. */
 void shmt_command_show_dispatch(const struct shmt_dispatch *dispatch,
                                 struct shmt_text *text);
 
+/* What the choices reach of the best time; sorts the list. */
+struct shmt_learn_figures
+shmt_command_trial_figures(struct shmt_command_trials *trials);
 /* Adds the distribution and the worst ten to the text; sorts the list. */
 void shmt_command_show_trials(const struct shmt_learn_table *table,
                               struct shmt_command_trials *trials,

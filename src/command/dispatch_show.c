@@ -16,6 +16,79 @@
 
 enum { WORST = 10 };
 
+static bool is_written(const struct shmt_command_learnt *learnt)
+{
+    return learnt->outcome.better && learnt->kept.count == 0;
+}
+
+static void show_learnt(const struct shmt_kernel *kernel,
+                        const struct shmt_command_learnt *learnt,
+                        struct shmt_text *text)
+{
+    const struct shmt_learn_figures *const held = &learnt->outcome.held_out;
+    const struct shmt_learn_figures *const nearest = &learnt->outcome.nearest;
+    const struct shmt_learn_figures *const kept = &learnt->kept;
+
+    shmt_text_addf(text, "%s: %zu sizes in %.1f s; held out, the tree of %zu "
+                   "nodes and %zu configurations reaches %.2f %% of the best "
+                   "time in the mean and %.2f %% at the first percentile, the "
+                   "nearest size %.2f %% and %.2f %%: ", kernel->name,
+                   held->count, learnt->spent_s, learnt->made->node_count,
+                   learnt->made->config_count, 100 * held->mean,
+                   100 * held->low, 100 * nearest->mean, 100 * nearest->low);
+    if (kept->count > 0)
+        shmt_text_addf(text, "not written, since what was learnt before, from "
+                       "%zu sizes, reaches %.2f %% and %.2f %% and stays\n",
+                       learnt->before->sizes, 100 * kept->mean,
+                       100 * kept->low);
+    else if (is_written(learnt))
+        shmt_text_add(text, "written\n");
+    else
+        shmt_text_addf(text, "not better, so not written%s\n",
+                       learnt->before == NULL
+                           ? "" : ", and what was learnt before is removed");
+}
+
+static json_t *learnt_json(const struct shmt_kernel *kernel,
+                           const struct shmt_command_learnt *learnt)
+{
+    const struct shmt_learn_figures *const held = &learnt->outcome.held_out;
+    const struct shmt_learn_figures *const nearest = &learnt->outcome.nearest;
+
+    return shmt_json_object(
+        "kernel", shmt_json_text(kernel->name),
+        "sizes", shmt_json_count(held->count),
+        "seconds", shmt_json_real(learnt->spent_s),
+        "mean", shmt_json_real(held->mean),
+        "first_percentile", shmt_json_real(held->low),
+        "nearest_mean", shmt_json_real(nearest->mean),
+        "nearest_first_percentile", shmt_json_real(nearest->low),
+        "nodes", shmt_json_count(learnt->made->node_count),
+        "configurations", shmt_json_count(learnt->made->config_count),
+        "written", json_boolean(is_written(learnt)),
+        "kept", json_boolean(learnt->kept.count > 0), NULL);
+}
+
+enum shmtune_status
+shmt_command_tell_learnt(const struct shmt_kernel *kernel,
+                         const struct shmt_command_learnt *learnt,
+                         json_t *results,
+                         const struct shmt_command_call *call,
+                         struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    if (results != NULL) {
+        json_array_append_new(results, learnt_json(kernel, learnt));
+        return SHMTUNE_OK;
+    }
+    show_learnt(kernel, learnt, &text);
+    status = shmt_command_print_lines(&text, call, err);
+    fflush(stdout);
+    return status;
+}
+
 static double share_of(const struct shmt_command_trial *trial)
 {
     return fmin(1, trial->best_us / trial->chosen_us);
@@ -87,26 +160,35 @@ static void add_worst(const struct shmt_learn_table *table,
     shmt_text_add(text, "\n");
 }
 
+struct shmt_learn_figures
+shmt_command_trial_figures(struct shmt_command_trials *trials)
+{
+    struct shmt_learn_figures out = {.count = trials->count};
+
+    qsort(trials->list, trials->count, sizeof *trials->list, compare);
+    for (size_t k = 0; k < trials->count; k++)
+        out.mean += share_of(&trials->list[k]) / (double)trials->count;
+    if (trials->count > 0)
+        out.low = share_of(&trials->list[(trials->count - 1) / 100]);
+    return out;
+}
+
 void shmt_command_show_trials(const struct shmt_learn_table *table,
                               struct shmt_command_trials *trials,
                               struct shmt_text *text)
 {
-    double sum = 0;
+    const struct shmt_learn_figures figures =
+        shmt_command_trial_figures(trials);
 
     if (trials->count == 0) {
         shmt_text_addf(text, "%s: no size was measured\n",
                        table->kernel->name);
         return;
     }
-    qsort(trials->list, trials->count, sizeof *trials->list, compare);
-    for (size_t k = 0; k < trials->count; k++)
-        sum += share_of(&trials->list[k]);
     shmt_text_addf(text, "%s: %zu sizes, %zu configurations: mean %.2f %%, "
                    "first percentile %.2f %%; a selection takes %.0f ns\n",
                    table->kernel->name, trials->count, table->config_count,
-                   100 * sum / (double)trials->count,
-                   100 * share_of(&trials->list[(trials->count - 1) / 100]),
-                   trials->ns);
+                   100 * figures.mean, 100 * figures.low, trials->ns);
     add_distribution(trials, text);
     add_own(trials, text);
     for (size_t k = 0; k < trials->count && k < WORST; k++)

@@ -41,6 +41,14 @@ check "a trial judges the nearest size, and writes no tuning" all 'exits 0' \
 run dispatch cross --budget 5 -j 1
 check "few sizes teach nothing" all 'exits 3' \
     'err_has "5 sizes are too few to learn from"' 'cmp -s before.yaml $tuning'
+rm -rf other
+cp -R tunings other
+FAKE_WORKER_REFERENCE=bad
+export FAKE_WORKER_REFERENCE
+run dispatch cross --budget 20 -j 1 --output other
+unset FAKE_WORKER_REFERENCE
+check "sizes at which nothing ran teach nothing either" all 'exits 3' \
+    'err_has "5 sizes are too few .* (at 15 more nothing ran)"'
 check "but they are kept" [ "$(count "$measured" '*.journal')" -eq 5 ]
 run dispatch cross --budget 150 -j 1
 check "learns" all 'exits 0' \
@@ -110,6 +118,19 @@ check "and the next goes on" all 'exits 0' 'out_has "150 sizes"' \
     '[ "$(count "$measured" "*.part")" -eq 0 ]' \
     '[ "$(count "$measured" "*.journal")" -eq 150 ]'
 
+# A device that is lost has nothing more to say, whatever its driver calls it.
+mv "$measured" kept
+cp learnt.yaml "$tuning"
+FAKE_WORKER_BROKEN=0 FAKE_WORKER_BROKEN_AS=10 FAKE_WORKER_DEVICES=H100
+export FAKE_WORKER_BROKEN FAKE_WORKER_BROKEN_AS FAKE_WORKER_DEVICES
+run dispatch cross --budget 40 -j 1
+check "a device that is lost ends it, and no size is done without it" all \
+    'exits 6' 'err_has "fallen off the bus"' 'cmp -s learnt.yaml $tuning' \
+    '[ "$(count "$measured" "*.journal")" -eq 0 ]'
+unset FAKE_WORKER_BROKEN FAKE_WORKER_BROKEN_AS FAKE_WORKER_DEVICES
+rm -rf "$measured"
+mv kept "$measured"
+
 # -- what is no longer so ---------------------------------------------------
 sed 's/^digest: .*/digest: 0000000000000000000000000000000000000000000000000000000000000000/' \
     learnt.yaml >"$tuning"
@@ -143,6 +164,15 @@ run dispatch cross --budget 12 -j 1 --data-seed 5
 check "nor do those of other inputs" all 'exits 0' \
     'err_has "dispatch: 150 journals are left out: .*--data-seed"' \
     'out_has "cross: 12 sizes in"'
+cp learnt.yaml "$tuning"
+run dispatch cross --budget 12 -j 1 --data-seed 5
+check "what was learnt from more sizes stays, where it does better" all \
+    'exits 0' 'cmp -s learnt.yaml $tuning' \
+    'out_has "not written, since what was learnt before, from 150 sizes, .* stays"'
+run dispatch cross --budget 12 -j 1 --data-seed 5 --json
+check "which a program is told, too" all 'exits 0' is_json \
+    'out_has "\"written\": false"' 'out_has "\"kept\": true"' \
+    '"$build/tests/support/holds" "$source/docs/output.schema.json" "$folder/out"'
 rm -rf "$measured"
 
 # -- by the path of a spec ----------------------------------------------------
