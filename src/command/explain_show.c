@@ -137,16 +137,85 @@ static void remark_banks(const char *what, double way, struct shmt_text *text)
 static void remark_spills(const struct shmt_result *result, double sectors,
                           struct shmt_text *text)
 {
-    if (sectors > 0)
-        shmt_text_addf(text, "%.0f sectors of local memory are moved: "
-                       "registers that spilled (%d bytes a thread), or arrays "
-                       "with a computed index\n", sectors,
-                       result->resources.spill_store_bytes > 0
-                           ? result->resources.spill_store_bytes : 0);
+    const int spilled = result->resources.spill_store_bytes;
+
+    if (!(sectors > 0))
+        return;
+    shmt_text_addf(text, "%.0f sectors of local memory are moved: ", sectors);
+    if (spilled == 0)
+        shmt_text_add(text, "arrays with a computed index, for no register "
+                      "spilled\n");
+    else if (spilled < 0)
+        shmt_text_add(text, "registers that spilled, or arrays with a computed "
+                      "index\n");
+    else
+        shmt_text_addf(text, "registers that spilled (%d bytes a thread), or "
+                       "arrays with a computed index\n", spilled);
 }
 
-static void remark_limit(const double r[READING_COUNT], struct shmt_text *text)
+/* What its launches have. */
+struct shape {
+    double most_blocks;         /* of one of them; 0: it is not known */
+    double each_us;             /* NAN: it is not known */
+};
+
+static struct shape shape_of(const struct shmt_explain_view *all,
+                             const struct shmt_explain_column *column)
 {
+    struct shmt_kernel_evaluated evaluated;
+    struct shape out = {.each_us = (double)NAN};
+    size_t count = 0;
+
+    shmt_kernel_evaluate(all->kernel, all->problem, column->config,
+                         &evaluated);
+    if (shmt_kernel_evaluate_launches(&evaluated, NULL) != SHMTUNE_OK)
+        return out;
+    for (size_t k = 0; k < evaluated.launch_count; k++) {
+        const struct shmt_geometry *const launch = &evaluated.geometry[k];
+
+        if (launch->host)
+            return (struct shape){.each_us = (double)NAN};
+        if (!launch->used)
+            continue;
+        count++;
+        out.most_blocks =
+            fmax(out.most_blocks, (double)launch->grid[0] *
+                                      launch->grid[1] * launch->grid[2]);
+    }
+    if (count > 0)
+        out.each_us = column->counters.value[SHMT_METRIC_TIME_NS] / 1e3 /
+                      (double)count;
+    return out;
+}
+
+/* Below so much it is hardly the work that a launch takes its time for. */
+static const double short_us = 5;
+
+/* Of one that keeps neither DRAM nor its instructions busy. */
+static void remark_waiting(const struct shape *shape, int multiprocessors,
+                           struct shmt_text *text)
+{
+    if (shape->most_blocks > 0 && shape->most_blocks < multiprocessors)
+        shmt_text_addf(text, "a launch has %.0f block%s at most, so of %d "
+                       "multiprocessors %.0f are idle: more and smaller "
+                       "blocks of work would use them\n", shape->most_blocks,
+                       shmt_text_plural((size_t)shape->most_blocks),
+                       multiprocessors,
+                       multiprocessors - shape->most_blocks);
+    else if (shape->each_us < short_us)
+        shmt_text_addf(text, "a launch takes %.1f us, of which much is its "
+                       "start and its end: more work a launch would pay\n",
+                       shape->each_us);
+    else
+        shmt_text_add(text, "it waits, for memory's latency, barriers or one "
+                      "pipe\n");
+}
+
+static void remark_limit(const struct shmt_explain_view *all,
+                         const struct shmt_explain_column *column,
+                         const double r[READING_COUNT], struct shmt_text *text)
+{
+    const struct shape shape = shape_of(all, column);
     const double dram = r[READING_DRAM_BUSY];
     const double fma = r[READING_FMA_BUSY];
     const double issue = r[READING_ISSUE_BUSY];
@@ -161,15 +230,16 @@ static void remark_limit(const double r[READING_COUNT], struct shmt_text *text)
         shmt_text_addf(text, "%.0f %% of the instruction slots are used: "
                        "fewer instructions for the same work (vectors, "
                        "unrolling) would help\n", issue);
-    else if (isfinite(dram) && isfinite(issue) && dram < 60 && issue < 60)
+    else if (isfinite(dram) && isfinite(issue) && dram < 60 && issue < 60) {
         shmt_text_addf(text, "neither DRAM (%.0f %%) nor instruction "
-                       "issue (%.0f %%) is near its peak: it waits, for "
-                       "memory's latency, barriers or one pipe\n", dram,
-                       issue);
+                       "issue (%.0f %%) is near its peak: ", dram, issue);
+        remark_waiting(&shape, all->target->device.multiprocessors, text);
+    }
 }
 
 /* What the readings of one column say, a line each. */
-static void add_remark(const struct shmt_explain_column *column,
+static void add_remark(const struct shmt_explain_view *all,
+                       const struct shmt_explain_column *column,
                        const double readings[READING_COUNT],
                        struct shmt_text *text)
 {
@@ -184,7 +254,7 @@ static void add_remark(const struct shmt_explain_column *column,
         shmt_text_addf(text, "%.1f of a warp's 32 threads are active in "
                        "an instruction: branches part them, or warps are not "
                        "full\n", threads);
-    remark_limit(readings, text);
+    remark_limit(all, column, readings, text);
 }
 
 /* Takes the first line off a text, without its end; NULL: there is none. */
@@ -203,7 +273,8 @@ const char shmt_explain_legend[] =
     "A sector is 32 bytes. One request of a warp takes 4 at best for "
     "words of\n4 bytes (8 for 8, 16 for 16), 32 at worst. An n-way bank "
     "conflict makes\na warp's access take n steps instead of one; 1 is "
-    "none. Local memory\nholds what did not fit the registers.\n";
+    "none. Local memory\nholds arrays with a computed index, and what did "
+    "not fit the registers.\n";
 
 static const struct shmt_explain_reading readings[] = {
 #define ROW(name, key, title, unit, decimals) {key, title, unit, decimals},
@@ -366,7 +437,8 @@ static void add_head(const struct shmt_explain_view *all,
 }
 
 /* "tuned: ...", a line each. */
-static void add_labelled(const struct shmt_explain_column *column,
+static void add_labelled(const struct shmt_explain_view *all,
+                         const struct shmt_explain_column *column,
                          struct shmt_text *text)
 {
     double numbers[READING_COUNT];
@@ -375,7 +447,7 @@ static void add_labelled(const struct shmt_explain_column *column,
     char *rest;
 
     compute_readings(&column->counters, numbers);
-    add_remark(column, numbers, &remarks);
+    add_remark(all, column, numbers, &remarks);
     text->failed |= remarks.failed;
     rest = remarks.data;
     while (rest != NULL && (line = next_line(&rest)) != NULL)
@@ -390,7 +462,7 @@ static void add_remarks(const struct shmt_explain_view *all,
 
     shmt_text_add(text, "\n");
     for (size_t k = 0; k < all->count; k++)
-        add_labelled(&all->columns[k], text);
+        add_labelled(all, &all->columns[k], text);
     if (text->length > before + 1)
         shmt_text_add(text, "\n");
     shmt_text_add(text, shmt_explain_legend);
@@ -424,7 +496,8 @@ enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
 /* -- JSON ----------------------------------------------------------------- */
 
 /* *failed is set when memory is missing. */
-static json_t *json_remarks(const struct shmt_explain_column *column,
+static json_t *json_remarks(const struct shmt_explain_view *all,
+                            const struct shmt_explain_column *column,
                             const double numbers[READING_COUNT], bool *failed)
 {
     json_t *const remarks = json_array();
@@ -432,7 +505,7 @@ static json_t *json_remarks(const struct shmt_explain_column *column,
     const char *line;
     char *rest;
 
-    add_remark(column, numbers, &text);
+    add_remark(all, column, numbers, &text);
     *failed |= text.failed;
     rest = text.data;
     while (rest != NULL && (line = next_line(&rest)) != NULL)
@@ -471,7 +544,7 @@ static json_t *json_column(const struct shmt_explain_view *all,
                             shmt_json_real(numbers[i]));
     json_object_set_new(one, "counters", counters);
     json_object_set_new(one, "derived", derived);
-    json_object_set_new(one, "remarks", json_remarks(column, numbers,
+    json_object_set_new(one, "remarks", json_remarks(all, column, numbers,
                                                      failed));
     return one;
 }

@@ -157,6 +157,12 @@ awk -v metrics="$metrics" -v fixed="$fixed" -v launches="$launches" \
                 v = "12; rm -rf"
             if (how == "atomics" && name[k] ~ /global_op_st/)
                 v = "0"
+            if (how ~ /waits|brief/ && name[k] ~ /dram__throughput/)
+                v = "12"
+            if (how == "brief" && name[k] ~ /time_duration/)
+                v = "2,440"
+            if (how == "waits" && name[k] ~ /local_op_ld/)
+                v = "640"
             printf ",\"%s\"", v
         }
         printf "\n"
@@ -256,6 +262,21 @@ check "one that stores nothing has no sectors a store" all 'exits 0' \
     'out_has "^sectors a store request  *-  *-$"' 'out_lacks "nan"' \
     '[ -z "$(sed -n "/^sectors a store/{n;/[0-9]/p}" out)" ]' \
     'out_lacks "store request takes"'
+FAKE_NCU=waits
+run explain $spec --config $config --size n=1000000
+check "what keeps nothing busy waits" all 'exits 0' \
+    'out_has "^default: neither DRAM (12 %) nor .*peak: it waits, for memory"' \
+    'out_has "^default: 640 sectors of local memory are moved: arrays with a computed index, for no"'
+run explain $spec --config $config
+check "with few blocks it leaves the device idle" all 'exits 0' \
+    'out_has "^default: .*: a launch has 16 blocks at most, so of 132 multiprocessors 116 are idle"' \
+    'out_has "^config 1: .*: a launch has 8 blocks at most, "' \
+    'out_lacks "it waits, for"'
+FAKE_NCU=brief
+run explain $spec --config $config --size n=1000000
+check "and a short one hardly begins" all 'exits 0' \
+    'out_has "^default: .*: a launch takes 2.4 us, of which much is its start"' \
+    'out_lacks "it waits, for"'
 FAKE_NCU=good
 run explain $spec --config FAULT=8
 check "a wrong configuration is named, and not counted" all 'exits 4' \
