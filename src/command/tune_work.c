@@ -198,6 +198,7 @@ static enum shmtune_status write_recording(
     const struct shmt_tune_outcome *outcome, struct shmt_error *err)
 {
     struct shmt_output_paths place;
+    struct shmt_text name = {0};
     enum shmtune_status status;
 
     if (work->options.record == NULL)
@@ -208,6 +209,12 @@ static enum shmtune_status write_recording(
         status = shmt_recording_write(place.recording, target->kernel,
                                       &outcome->header, outcome->ledger,
                                       outcome->space, err);
+    if (status == SHMTUNE_OK)
+        return SHMTUNE_OK;
+    shmt_kernel_name_problem(target->kernel, outcome->header.problem, &name);
+    shmt_error_prefix(err, "%s is tuned, but not recorded",
+                      shmt_text_string(&name));
+    shmt_text_free(&name);
     return status;
 }
 
@@ -224,13 +231,13 @@ static enum shmtune_status keep_results(
     if (text.length > 0)
         shmt_display_notice(&work->display, shmt_text_string(&text));
     shmt_text_free(&text);
-    if (status == SHMTUNE_OK)
-        status = write_recording(work, target, outcome, err);
     if (status != SHMTUNE_OK)
         return status;
     shmt_display_result(&work->display, target, outcome, place);
     shmt_sheet_add(&work->sheet, target, outcome, place, known->figures);
-    return shmt_winners_add(target->kernel, outcome, &known->winners, err);
+    status = shmt_winners_add(target->kernel, outcome, &known->winners, err);
+    return status == SHMTUNE_OK ? write_recording(work, target, outcome, err)
+                                : status;
 }
 
 /* Checks that the results can be written before anything is measured. */

@@ -275,7 +275,7 @@ static enum shmtune_status read_old(const struct shmt_tune *tune,
         *why = difference(tune, &(*journal)->header);
     else if (status == SHMTUNE_INVALID_FILE)
         shmt_error_prefix(err, "cannot resume (--no-resume starts a new "
-                               "journal)");
+                               "journal, and keeps this one as .old)");
     return status;
 }
 

@@ -35,6 +35,11 @@ run check "$tuning"
 check "check accepts the tuning" exits 0
 run show "$journal"
 check "show shows the journal" exits 0
+mkdir -p "full/toy/$device.4096x1.journal.gz/x"
+run toy --strategy exhaustive --size n=4096,m=1 --record full -j 2
+check "where it cannot record, the winner is shown all the same" all \
+    'exits 5' 'out_has "n=4096 m=1 .*BLOCK_X="' \
+    'err_has "error: toy, n=4096 m=1 is tuned, but not recorded: full/toy/"'
 
 # -- devices that cannot be -------------------------------------------------
 for word in cpu h100 -1 1x 0x0 GPU- GPU-xyz ''; do
@@ -61,6 +66,12 @@ check "of which there is no rate" all \
 run toy --no-resume --strategy exhaustive -q
 check "--no-resume starts a new journal and keeps the old journal" all 'exits 0' \
     'same before $journal.old' err_empty
+mkdir cut
+cp -R tunings/toy cut/
+head -c 100 "$journal" >"cut/toy/$device.4096x1.journal"
+run toy --budget 9 --size n=4096,m=1 --output cut -j 2
+check "of one that is cut it is said what --no-resume makes of it" all \
+    'exits 2' 'err_has "(--no-resume starts a new journal, and keeps this one as .old)"'
 
 cp "$journal" second
 run toy --no-resume --strategy exhaustive
