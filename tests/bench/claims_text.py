@@ -15,8 +15,8 @@ from page import count, percent, times, us
 def write(page):
     intro(page)
     page.text.append(SUMMARY)
-    page.say("""Not measured, because there is no figure to it or nothing here
-        to measure it on: %s.""" % "; ".join(not_measured(page)))
+    page.say("""There is no figure to these, or the GPU has nothing to measure
+        them on: %s.""" % "; ".join(not_measured(page)))
     for section in (reduction, rounding, transposing, multiplying, convolving,
                     memory_kinds, claims_access.coalescing,
                     claims_access.conflicts, claims_blocks.blocks,
@@ -28,13 +28,45 @@ def write(page):
 
 
 def intro(page):
-    page.text.append("# What tutorials claim of such kernels, measured\n\n")
-    page.say("""Tutorials on CUDA shared memory make claims with figures. This
-        page has the same claims measured on one GPU, and says which of them
-        hold. The GPU is an %s.""" % device(page))
-    page.say("""Every kernel's result was verified before it was timed. Times
-        are medians of 21 runs with a cold L2 cache unless a table says
-        otherwise; counters are Nsight Compute's, of one launch. "Recorded" are
+    page.text.append("# Claims about shared memory, and how to measure them"
+                     "\n\n")
+    page.say("""Tutorials on CUDA shared memory make claims with figures: what a
+        tile, padding, a warp without barriers or a larger block gains. This
+        page says how to measure each of them on a GPU of yours, and what an %s
+        answers.""" % device(page))
+    page.text.append("""\
+- [Measure it](#measure-it)
+- [The claims](#the-claims), with an answer to each, and behind each the table
+  that it is from
+
+## Measure it
+
+```sh
+sh tests/bench/claims.sh build out        # 95 seconds: times and counters, on GPU 0
+python3 tests/bench/claims.py take out    # puts them into tests/bench/data
+python3 tests/bench/claims.py             # this page and its plots, of the data
+```
+
+""")
+    page.say("""It takes a [build](install.md), `nvcc`, Nsight Compute's `ncu`
+        and the permission to [read
+        counters](measuring.md#counters-why-one-is-faster). `LIMIT=300` gives it
+        more time; what does not fit into the time is left out, and said. Every
+        figure, and every "yes" and "no", is computed from the data.""",
+             """One claim alone is measured by its kernel, which is built in
+        ([the guide](../kernels/README.md) says how each is built):""")
+    page.text.append("""\
+```sh
+shmtune explain bank_conflict --config STRIDE=1 --config STRIDE=32
+shmtune explain coalescing --config ORDER=rows --config ORDER=columns
+shmtune explain reduce --config WARP_UNROLL=0 --config WARP_UNROLL=1
+shmtune explain transpose --size rows=8192,cols=8192    # the tuned beside the default
+```
+
+""")
+    page.say("""How the figures are to be read: a result was verified before it
+        was timed. Times are medians of 21 runs with a cold L2 cache unless a
+        table says otherwise; counters are those of one launch. "Recorded" are
         exhaustive or sampled runs of the tuner on the same kind of GPU
         (`tunings/*/*.journal.gz`). The floor of a kernel that is bound by
         memory is its bytes over %.0f GB/s: that is what the fastest of %s
@@ -42,13 +74,7 @@ def intro(page):
             t.copy_rate(page), count(page.data.get(
                 "recording coalescing 8192x8192", "all", 0, "timed")),
             us(t.best_copy(page))))
-    page.say("""The page is generated. `sh tests/bench/claims.sh BUILD OUT`
-        measures it again (95 seconds), `python3 tests/bench/claims.py take
-        OUT` puts the data into `tests/bench/data`, and `python3
-        tests/bench/claims.py` makes the page and its plots. Every figure, and
-        every "yes" and "no" of the answers, is computed from the data;
-        `make check` holds that the page is what the data make. How the
-        kernels are built stands in [their guide](../kernels/README.md).""")
+    page.text.append("## The claims\n\n")
 
 
 def device(page):
