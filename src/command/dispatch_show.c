@@ -21,6 +21,21 @@ static bool is_written(const struct shmt_command_learnt *learnt)
     return learnt->outcome.better && learnt->kept.count == 0;
 }
 
+static void show_unwritten(const struct shmt_command_learnt *learnt,
+                           struct shmt_text *text)
+{
+    const char *const gone =
+        learnt->before == NULL ? "" : ", and what was learnt before is removed";
+
+    if (learnt->outcome.held_out.mean > learnt->outcome.nearest.mean &&
+        learnt->outcome.lead < SHMT_LEARN_LEAD)
+        shmt_text_addf(text, "too few sizes to tell (%.1f standard errors, "
+                       "expected %d), so not written%s; a larger --budget "
+                       "tells\n", learnt->outcome.lead, SHMT_LEARN_LEAD, gone);
+    else
+        shmt_text_addf(text, "not better, so not written%s\n", gone);
+}
+
 static void show_learnt(const struct shmt_kernel *kernel,
                         const struct shmt_command_learnt *learnt,
                         struct shmt_text *text)
@@ -44,9 +59,7 @@ static void show_learnt(const struct shmt_kernel *kernel,
     else if (is_written(learnt))
         shmt_text_add(text, "written\n");
     else
-        shmt_text_addf(text, "not better, so not written%s\n",
-                       learnt->before == NULL
-                           ? "" : ", and what was learnt before is removed");
+        show_unwritten(learnt, text);
 }
 
 static json_t *learnt_json(const struct shmt_kernel *kernel,

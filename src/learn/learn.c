@@ -573,6 +573,32 @@ static struct shmt_learn_figures judge_nearest(struct learning *learning,
     return shmt_learn_figures_of(shares, n);
 }
 
+/* How many standard errors the tree is above the rule of the nearest size, over
+ * the sizes where both are known. */
+static double lead_of(const struct learning *learning)
+{
+    double sum = 0, squares = 0;
+    size_t n = 0;
+
+    for (size_t k = 0; k < learning->count; k++) {
+        const size_t nearest = learning->sizes[k]->nearest;
+        double more;
+
+        if (nearest >= learning->table->config_count)
+            continue;
+        more = learning->judged[k] -
+               fair_share(learning->table, learning->sizes[k], nearest);
+        sum += more;
+        squares += more * more;
+        n++;
+    }
+    if (n < 2)
+        return 0;
+    squares = fmax(squares - sum * sum / (double)n, 0) / (double)(n - 1);
+    return squares > 0 ? sum / sqrt((double)n * squares)
+                       : sum > 0 ? (double)INFINITY : 0;
+}
+
 /* -- the dispatch --------------------------------------------------------- */
 
 static struct shmt_dispatch_figures
@@ -596,12 +622,14 @@ static bool learn(struct learning *learning, struct shmt_arena *arena,
     if (!choose_way(learning, &way))
         return false;
     loss = mean_loss(learning->judged, learning->count);
+    outcome->lead = lead_of(learning);
     outcome->held_out =
         shmt_learn_figures_of(learning->judged, learning->count);
     outcome->nearest =
         judge_nearest(learning, learning->judged, &nearest_loss);
     outcome->better = outcome->held_out.mean > outcome->nearest.mean &&
-                      loss < nearest_loss;
+                      loss < nearest_loss &&
+                      outcome->lead >= SHMT_LEARN_LEAD;
     for (size_t k = 0; k < learning->count; k++)
         learning->order[k] = k;
     learning->between = BETWEEN;

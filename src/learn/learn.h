@@ -22,9 +22,15 @@ struct shmt_learn_figures {
 struct shmt_learn_outcome {
     struct shmt_learn_figures held_out;   /* the tree, by cross-validation */
     struct shmt_learn_figures nearest;    /* the nearest size's rule, there */
+    double lead;                 /* of the tree, in standard errors */
     bool better;                 /* the tree's mean is above the other's, and
-                                    still is where the worst count more */
+                                    still is where the worst count more, and
+                                    leads by more than chance does */
 };
+
+/* Of trees that were grown on 12 to 24 sizes and seemed better most were worse
+ * at others; none was that led by so many standard errors. */
+enum { SHMT_LEARN_LEAD = 2 };
 
 /* Learns from the sizes of the run's table that are done.  *out is in `arena`,
  * its texts are the kernel's; NULL where fewer than SHMT_LEARN_LEAST sizes are

@@ -213,4 +213,12 @@ run dispatch cross --budget 12 --seed 5 -j 1
 check "what is not better is said not to be written, or is better" all \
     'exits 0' 'out_has "written"'
 
+# What seems better at a dozen sizes by chance.
+rm -rf "$measured"
+cp before.yaml "$tuning"
+run dispatch cross --budget 12 --seed 2 -j 1
+check "a lead that chance makes is none" all 'exits 0' \
+    'out_has "too few sizes to tell ([01][.][0-9] standard errors, expected 2), so not written; a larger --budget tells"' \
+    'cmp -s before.yaml $tuning'
+
 finish
