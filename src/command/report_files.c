@@ -90,6 +90,14 @@ static enum shmtune_status look_into(struct shmt_command_files *files,
                                      const char *folder, int depth,
                                      struct shmt_error *err);
 
+/* What `shmtune dispatch` measured, at hundreds of sizes, is no run: it is read
+ * where it is named. */
+static bool is_of_dispatch(const char *folder)
+{
+    return ends_with(folder, ".dispatch") ||
+           strstr(strrchr(folder, '/'), ".trial-") != NULL;
+}
+
 /* At a file of a folder, or a folder in it. */
 static enum shmtune_status look_at(struct shmt_command_files *files,
                                    const char *path, int depth,
@@ -99,8 +107,8 @@ static enum shmtune_status look_at(struct shmt_command_files *files,
     case SHMT_PATH_FILE:
         return consider(files, path, err);
     case SHMT_PATH_FOLDER:
-        return depth > 0 ? look_into(files, path, depth - 1, err)
-                         : SHMTUNE_OK;
+        return depth > 0 && !is_of_dispatch(path)
+                   ? look_into(files, path, depth - 1, err) : SHMTUNE_OK;
     case SHMT_PATH_UNKNOWN:
         return shmt_error_system(err, path, "cannot be examined");
     default:

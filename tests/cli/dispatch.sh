@@ -72,6 +72,11 @@ check "and what it compares" all 'exits 0' 'out_has "^learnt from"' \
     'out_has "^  *[0-9]" '
 run show "$tuning" --json
 check "as JSON, too" all 'exits 0' is_json 'out_has "\"dispatch\""'
+run report -o page.html
+check "a report is of what was tuned, not of what was measured for it" all \
+    'exits 0' 'err_has "1 kernel, 6 problems, 1 device, from 7 files"'
+run report "$measured/$(ls "$measured" | head -n 1)" -o page.html
+check "which may be named" all 'exits 0' 'err_has "1 problem, "'
 sed '/^dispatch:/,$s/TILE: 128/TILE: 129/' learnt.yaml >"$root/bad.yaml"
 run check "$root/bad.yaml"
 check "check finds a value that the spec has not" all 'exits 2' \
