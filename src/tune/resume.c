@@ -2,7 +2,8 @@
 /*
  * resume: opens the journal of a run.  If it is valid for this run, its
  * results go into the ledger, filtered again by today's limits; if not, it is
- * renamed to .old and a new one begins.  Called by run.c.
+ * renamed to .old and a new one begins.  Called by run.c, which has the search
+ * told of them, too.
  */
 #include <errno.h>
 #include <math.h>
@@ -308,5 +309,42 @@ enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
     else
         status = fill_ledger(tune, journal, err);
     shmt_journal_free(journal);
+    return status;
+}
+
+/* What earlier runs found is known to the strategy, and to the other sizes,
+ * before they ask: they would come upon little of it by themselves.  A recorded
+ * device plays it again, each in its turn. */
+enum shmtune_status shmt_tune_tell_known(struct shmt_tune *tune,
+                                         struct shmt_error *err)
+{
+    const struct shmt_ledger *const ledger = tune->outcome->ledger;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && !tune->target->recorded &&
+                       k < shmt_ledger_count(ledger); k++) {
+        const struct shmt_ledger_entry *const entry = shmt_ledger_at(ledger, k);
+
+        if (entry->known && !entry->counted &&
+            shmt_session_claim(tune->session, entry->index))
+            status = shmt_tune_start_candidate(tune, entry->index,
+                                               SHMT_TUNE_FROM_WARM_START, err);
+    }
+    return status;
+}
+
+/* Results that the journal holds and that this run did not ask for count
+ * too. */
+enum shmtune_status shmt_tune_record_known(struct shmt_tune *tune,
+                                           struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    const struct shmt_ledger *const ledger = tune->outcome->ledger;
+
+    for (size_t k = 0;
+         status == SHMTUNE_OK && k < shmt_ledger_count(ledger); k++)
+        if (shmt_ledger_at(ledger, k)->known)
+            status =
+                shmt_tune_record_result(tune, shmt_ledger_at(ledger, k), err);
     return status;
 }

@@ -232,27 +232,6 @@ static enum shmtune_status check_default(struct shmt_tune *tune,
     return SHMTUNE_OK;
 }
 
-/* What earlier runs found is known to the strategy, and to the other sizes,
- * before they ask: they would come upon little of it by themselves.  A recorded
- * device plays it again, each in its turn. */
-static enum shmtune_status tell_known(struct shmt_tune *tune,
-                                      struct shmt_error *err)
-{
-    const struct shmt_ledger *const ledger = tune->outcome->ledger;
-    enum shmtune_status status = SHMTUNE_OK;
-
-    for (size_t k = 0; status == SHMTUNE_OK && !tune->target->recorded &&
-                       k < shmt_ledger_count(ledger); k++) {
-        const struct shmt_ledger_entry *const entry = shmt_ledger_at(ledger, k);
-
-        if (entry->known && !entry->counted &&
-            shmt_session_claim(tune->session, entry->index))
-            status = shmt_tune_start_candidate(tune, entry->index,
-                                               SHMT_TUNE_FROM_WARM_START, err);
-    }
-    return status;
-}
-
 /* The default is measured first, because everything is compared with it.  While
  * one compiler has it, the others have the first candidates of the search. */
 static enum shmtune_status begin_default(struct shmt_tune *tune,
@@ -263,7 +242,7 @@ static enum shmtune_status begin_default(struct shmt_tune *tune,
     if (tune->start == UINT64_MAX) {
         shmt_tune_notice(tune, "the default configuration is ruled out by a "
                "constraint at this size");
-        return tell_known(tune, err);
+        return shmt_tune_tell_known(tune, err);
     }
     forget_failed_default(tune);
     (void)shmt_session_claim(tune->session, tune->start);
@@ -271,7 +250,7 @@ static enum shmtune_status begin_default(struct shmt_tune *tune,
     status =
         shmt_tune_start_candidate(tune, tune->start, SHMT_TUNE_FROM_RUN, err);
     tune->held = tune->holding = tune->in_flight > 0;
-    return status == SHMTUNE_OK ? tell_known(tune, err) : status;
+    return status == SHMTUNE_OK ? shmt_tune_tell_known(tune, err) : status;
 }
 
 /* Whether the configuration passes the checks that need no compiler. */
@@ -484,22 +463,6 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
     return shmt_tune_resume(tune, err);
 }
 
-/* Results that the journal holds and that this run did not ask for count
- * too. */
-static enum shmtune_status record_known_results(struct shmt_tune *tune,
-                                                struct shmt_error *err)
-{
-    enum shmtune_status status = SHMTUNE_OK;
-    const struct shmt_ledger *const ledger = tune->outcome->ledger;
-
-    for (size_t k = 0;
-         status == SHMTUNE_OK && k < shmt_ledger_count(ledger); k++)
-        if (shmt_ledger_at(ledger, k)->known)
-            status =
-                shmt_tune_record_result(tune, shmt_ledger_at(ledger, k), err);
-    return status;
-}
-
 /* -- from phase to phase ------------------------------------------------- */
 
 static enum shmtune_status after_default(struct shmt_tune *tune,
@@ -613,7 +576,7 @@ static enum shmtune_status after_search(struct shmt_tune *tune,
     enum shmtune_status status;
 
     tune->on_time = false;
-    status = record_known_results(tune, err);
+    status = shmt_tune_record_known(tune, err);
     note_search_end(tune);
     tell_short(tune);
     tell_untried(tune);
@@ -786,7 +749,7 @@ enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
     if (status == SHMTUNE_INTERRUPTED) {
         shmt_tune_cancel(tune);
         if (outcome->ledger != NULL)
-            (void)record_known_results(tune, NULL);
+            (void)shmt_tune_record_known(tune, NULL);
     }
     closed = shmt_journal_close(tune->journal,
                                 status == SHMTUNE_OK ? err : NULL);

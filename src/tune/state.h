@@ -189,6 +189,12 @@ void shmt_tune_report_search(const struct shmt_tune *tune);
 /* resume.c: opens the journal and takes over what it knows. */
 enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
                                      struct shmt_error *err);
+/* Tells the strategy, and other sizes, what is known and was not told. */
+enum shmtune_status shmt_tune_tell_known(struct shmt_tune *tune,
+                                         struct shmt_error *err);
+/* Counts what is known and was not counted. */
+enum shmtune_status shmt_tune_record_known(struct shmt_tune *tune,
+                                           struct shmt_error *err);
 /* Candidates with a result, of this run or of one that it resumes. */
 size_t shmt_tune_count_known(const struct shmt_tune *tune);
 
