@@ -330,7 +330,8 @@ enum shmtune_role {
                             in your memory, not the device's, and come to the
                             constant memory of the launch */
     SHMTUNE_SYMBOL,      /* a __constant__ or __device__ variable of the
-                            source, which shmtune_fill fills */
+                            source: shmtune_fill fills it, shmtune_read reads
+                            one that the launches write */
     SHMTUNE_POINTER,     /* to the buffer of another argument, or null */
     SHMTUNE_STRUCT,      /* a struct that is passed by value, made of numbers
                             and such pointers */
@@ -582,8 +583,10 @@ void shmtune_release(struct shmtune_function *function);
  * (SHMTUNE_SYMBOL), on `stream`, with the shmtune_argument_bytes that lie at
  * `data`: in the host's memory or the device's.  Memory of the host that is
  * not page-locked has been read when the call returns.  Each variable has to be
- * filled once before the first launch, and keeps what it holds: functions that
- * shmtune_resize has made share the variables of the one that was prepared.
+ * filled once before the first launch, but for outputs and workspaces of the
+ * spec, and keeps what it holds: one that the launches write, what they leave.
+ * Functions that shmtune_resize has made share the variables of the one that
+ * was prepared.
  * Where a configuration's binary has no such variable nothing is done.
  *
  * SHMTUNE_INVALID_ARGUMENT: a NULL, an argument of another role, or `bytes`
@@ -592,6 +595,22 @@ void shmtune_release(struct shmtune_function *function);
  */
 enum shmtune_status shmtune_fill(const struct shmtune_function *function,
                                  size_t k, const void *data, size_t bytes,
+                                 void *stream,
+                                 struct shmtune_message *message);
+
+/*
+ * Read argument k, a variable of the source that the launches write, on
+ * `stream`: copy its shmtune_argument_bytes to `data`, in the host's memory or
+ * the device's.  It is there when the stream has come so far; memory of the
+ * host that is not page-locked when the call returns.  All launches of a
+ * function write the same variable: order those whose results you want.
+ *
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, an argument of another role, or `bytes`
+ * that are not the variable's.  SHMTUNE_NOT_FOUND: past the last argument, or
+ * the configuration's binary has no such variable.  SHMTUNE_CUDA.
+ */
+enum shmtune_status shmtune_read(const struct shmtune_function *function,
+                                 size_t k, void *data, size_t bytes,
                                  void *stream,
                                  struct shmtune_message *message);
 

@@ -100,9 +100,13 @@ static CUresult launch(struct rerun *rerun, const uint32_t *poison)
                                    &bench->slots[rerun->poisoned].actual,
                                    *poison);
     if (result == CUDA_SUCCESS)
+        result = shmt_bench_run_put(bench, rerun->run);
+    if (result == CUDA_SUCCESS)
         result = shmt_bench_run_zero(bench, rerun->run);
     if (result == CUDA_SUCCESS)
         result = shmt_bench_run_launch(bench, rerun->run);
+    if (result == CUDA_SUCCESS)
+        result = shmt_bench_run_take(bench, rerun->run);
     if (result == CUDA_SUCCESS)
         result = bench->options.driver->StreamSynchronize(bench->stream);
     return result;

@@ -31,27 +31,79 @@ static const struct shmt_buffer *target(const struct shmt_bench *bench,
                ? &slot->expected : &slot->actual;
 }
 
-CUresult shmt_bench_run_fill(struct shmt_bench *bench,
-                             const struct shmt_bench_run *run)
+/* -- variables of the source ---------------------------------------------- */
+
+/* Copies the buffers of some arguments to the run's variables, or back. */
+static CUresult copy_variables(struct shmt_bench *bench,
+                               const struct shmt_bench_run *run, bool back,
+                               bool (*wanted)(const struct shmt_argument *))
 {
-    const struct shmt_driver *driver = bench->options.driver;
     const struct shmt_module *module = &run->loaded->module;
     CUresult result = CUDA_SUCCESS;
 
     for (size_t k = 0; k < module->variable_count; k++) {
         const struct shmt_module_variable *variable = &module->variables[k];
-        const size_t which = variable->argument;
+        const struct shmt_argument *argument =
+            &bench->kernel->arguments[variable->argument];
+        const CUdeviceptr buffer =
+            shmt_buffer_data(target(bench, run, variable->argument));
 
-        if (run->setup &&
-            bench->kernel->arguments[which].fill == SHMT_FILL_SETUP)
+        if (!wanted(argument) ||
+            (run->setup && argument->fill == SHMT_FILL_SETUP))
             continue;
         if (result == CUDA_SUCCESS)
-            result = driver->MemcpyDtoDAsync(
-                variable->address, shmt_buffer_data(target(bench, run, which)),
-                variable->bytes, bench->stream);
+            result = bench->options.driver->MemcpyDtoDAsync(
+                back ? buffer : variable->address,
+                back ? variable->address : buffer, variable->bytes,
+                bench->stream);
     }
     return result;
 }
+
+static bool is_read(const struct shmt_argument *argument)
+{
+    return shmt_role_is_read(argument->role);
+}
+
+static bool is_written(const struct shmt_argument *argument)
+{
+    return !shmt_role_is_read(argument->role);
+}
+
+CUresult shmt_bench_run_fill(struct shmt_bench *bench,
+                             const struct shmt_bench_run *run)
+{
+    return copy_variables(bench, run, false, is_read);
+}
+
+CUresult shmt_bench_run_put(struct shmt_bench *bench,
+                            const struct shmt_bench_run *run)
+{
+    return copy_variables(bench, run, false, is_written);
+}
+
+CUresult shmt_bench_run_take(struct shmt_bench *bench,
+                             const struct shmt_bench_run *run)
+{
+    return copy_variables(bench, run, true, shmt_bench_has_result);
+}
+
+static CUresult zero_variables(struct shmt_bench *bench,
+                               const struct shmt_bench_run *run)
+{
+    const struct shmt_module *module = &run->loaded->module;
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t k = 0; k < module->variable_count; k++)
+        if (result == CUDA_SUCCESS &&
+            bench->kernel->arguments[module->variables[k].argument].zeroed)
+            result = bench->options.driver->MemsetD8Async(
+                module->variables[k].address, 0, module->variables[k].bytes,
+                bench->stream);
+    return result;
+}
+
+/* -- state ---------------------------------------------------------------- */
 
 static CUresult restore_inouts(struct shmt_bench *bench,
                                const struct shmt_bench_run *run)
@@ -80,7 +132,7 @@ CUresult shmt_bench_run_restore(struct shmt_bench *bench,
             result = shmt_probe_poison(&bench->probe, target(bench, run, k),
                                         poison);
     }
-    return result;
+    return result == CUDA_SUCCESS ? shmt_bench_run_put(bench, run) : result;
 }
 
 /* Marks each argument that a launch of this run takes. */
@@ -109,7 +161,7 @@ CUresult shmt_bench_run_zero(struct shmt_bench *bench,
         if (result == CUDA_SUCCESS && passed[k] &&
             bench->kernel->arguments[k].zeroed)
             result = shmt_probe_zero(&bench->probe, target(bench, run, k));
-    return result;
+    return result == CUDA_SUCCESS ? zero_variables(bench, run) : result;
 }
 
 /* Where the driver reads argument k. */
@@ -236,9 +288,11 @@ CUresult shmt_bench_run_fresh(struct shmt_bench *bench,
                               const struct shmt_bench_run *run,
                               uint32_t poison)
 {
-    const CUresult result = shmt_bench_run_restore(bench, run, poison);
+    CUresult result = shmt_bench_run_restore(bench, run, poison);
 
-    return result == CUDA_SUCCESS ? zero_and_launch(bench, run) : result;
+    if (result == CUDA_SUCCESS)
+        result = zero_and_launch(bench, run);
+    return result == CUDA_SUCCESS ? shmt_bench_run_take(bench, run) : result;
 }
 
 /* -- timing --------------------------------------------------------------- */
@@ -259,6 +313,8 @@ static CUresult run_once(struct shmt_bench *bench,
     CUresult result = restore_inouts(bench, run);
     float ms = 0;
 
+    if (result == CUDA_SUCCESS)
+        result = shmt_bench_run_put(bench, run);
     if (result == CUDA_SUCCESS && !bench->options.warm)
         result = shmt_probe_flush(&bench->probe);
     if (result == CUDA_SUCCESS)
@@ -365,6 +421,8 @@ CUresult shmt_bench_time(struct shmt_bench *bench,
         if (spent > LIMIT_US)
             break;
     }
+    if (result == CUDA_SUCCESS)
+        result = shmt_bench_run_take(bench, run);
     if (result == CUDA_SUCCESS)
         shmt_result_summarise(out);
     return result;

@@ -220,21 +220,28 @@ CUresult shmt_bench_compare(struct shmt_bench *bench, struct shmt_result *out);
 
 /* -- run.c ---------------------------------------------------------- */
 
-/* Fills the variables of the run's binary, once before its launches, as an
- * application does; the setup's without those that the setup fills. */
+/* Fills the variables of the run's binary that are read alone, once before its
+ * launches, as an application does; the setup's without those that the setup
+ * fills. */
 CUresult shmt_bench_run_fill(struct shmt_bench *bench,
                              const struct shmt_bench_run *run);
-/* Sets everything that a launch may write to its state before the first
- * launch. */
+/* Copies to the variables that launches may write what is in their buffers, and
+ * back what is compared. */
+CUresult shmt_bench_run_put(struct shmt_bench *bench,
+                            const struct shmt_bench_run *run);
+CUresult shmt_bench_run_take(struct shmt_bench *bench,
+                             const struct shmt_bench_run *run);
+/* Sets everything that a launch may write, variables too, to its state before
+ * the first launch. */
 CUresult shmt_bench_run_restore(struct shmt_bench *bench,
                                 const struct shmt_bench_run *run,
                                 uint32_t poison);
-/* Zeroes the buffers that the spec wants zeroed; launches. */
+/* Zeroes what the spec wants zeroed; launches. */
 CUresult shmt_bench_run_zero(struct shmt_bench *bench,
                              const struct shmt_bench_run *run);
 CUresult shmt_bench_run_launch(struct shmt_bench *bench,
                                const struct shmt_bench_run *run);
-/* All three. */
+/* All three, and the variables are taken. */
 CUresult shmt_bench_run_fresh(struct shmt_bench *bench,
                               const struct shmt_bench_run *run,
                               uint32_t poison);

@@ -25,7 +25,7 @@ struct shmt_function {
     bool large_cluster;
 };
 
-/* A variable of the source that argument `argument` fills. */
+/* A variable of the source, which argument `argument` is. */
 struct shmt_module_variable {
     size_t argument;
     CUdeviceptr address;

@@ -61,13 +61,13 @@ static bool is_named(const char *name, const char *symbol)
     return same;
 }
 
-/* The argument that fills it, argument_count when none does. */
+/* The argument that it is, argument_count when it is none. */
 static size_t argument_of(const struct shmt_kernel *kernel, const char *name)
 {
     size_t k = 0;
 
     while (k < kernel->argument_count &&
-           (kernel->arguments[k].role != SHMT_ROLE_SYMBOL ||
+           (kernel->arguments[k].symbol == NULL ||
             !is_named(name, kernel->arguments[k].symbol)))
         k++;
     return k;
@@ -161,6 +161,13 @@ static enum shmtune_status check_bytes(struct shmt_kernel_evaluated *evaluated,
     const enum shmtune_status status =
         shmt_kernel_argument_count(evaluated, k, &count, err);
 
+    if (found->constant && !shmt_role_is_read(argument->role))
+        return shmt_error_set(
+            err, SHMTUNE_INVALID_FILE, "the variable %.64s is __constant__, "
+            "which no kernel writes, and %s has the role %s; give it \"role: "
+            "symbol\": see %s:%d:%d", argument->symbol, argument->name,
+            shmt_role_word(argument->role), place.file, place.line,
+            place.column);
     if (status != SHMTUNE_OK || count * unit == found->bytes)
         return status;
     return shmt_error_set(
@@ -170,6 +177,39 @@ static enum shmtune_status check_bytes(struct shmt_kernel_evaluated *evaluated,
         (unsigned long long)found->bytes, argument->name,
         (unsigned long long)count, shmt_text_plural(count),
         (unsigned long long)unit, place.file, place.line, place.column);
+}
+
+/* A variable that kernels write, of which the binary has none.  The setup and
+ * the comparison are passed its buffer, and what is expected may be a file's.
+ */
+static enum shmtune_status
+check_there(const struct shmt_kernel_evaluated *evaluated,
+            const struct shmt_image *image, struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = evaluated->kernel;
+    bool there[SHMT_KERNEL_ARGUMENTS] = {false};
+
+    for (size_t v = 0; v < image->variable_count; v++)
+        there[image->variables[v].argument] = true;
+    for (size_t k = 0; k < kernel->argument_count; k++) {
+        const struct shmt_argument *argument = &kernel->arguments[k];
+        const struct shmt_place place = argument->symbol == NULL
+                                            ? (struct shmt_place){0}
+                                            : shmt_expr_place(argument->count);
+
+        if (argument->symbol == NULL || argument->role != SHMT_ROLE_OUTPUT ||
+            there[k] || evaluated->part == SHMT_KERNEL_SETUP ||
+            evaluated->part == SHMT_KERNEL_COMPARE ||
+            (evaluated->part == SHMT_KERNEL_REFERENCE &&
+             argument->expect.path != NULL))
+            continue;
+        return shmt_error_set(
+            err, SHMTUNE_INVALID_FILE, "the binary has no variable %.64s, "
+            "which the output %s is, see %s:%d:%d; call it as the source does, "
+            "and let a kernel write it", argument->symbol, argument->name,
+            place.file, place.line, place.column);
+    }
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status refuse_unfilled(const char *plain, uint64_t bytes,
@@ -265,7 +305,7 @@ shmt_variable_check(struct shmt_kernel_evaluated *evaluated,
     }
     image->variables = list;
     image->variable_count = count;
-    return status;
+    return status == SHMTUNE_OK ? check_there(evaluated, image, err) : status;
 }
 
 /* -- notes ---------------------------------------------------------------- */
@@ -304,8 +344,10 @@ void shmt_variable_note(const struct shmt_kernel *kernel,
             note_unfilled(kernel, &found, notes);
     }
     for (size_t k = 0; k < kernel->argument_count; k++)
-        if (kernel->arguments[k].role == SHMT_ROLE_SYMBOL && !seen[k])
+        if (kernel->arguments[k].symbol != NULL && !seen[k])
             shmt_text_addf(notes, "the binary has no variable %s, which the "
-                           "argument %s fills\n", kernel->arguments[k].symbol,
-                           kernel->arguments[k].name);
+                           "argument %s %s\n", kernel->arguments[k].symbol,
+                           kernel->arguments[k].name,
+                           kernel->arguments[k].role == SHMT_ROLE_SYMBOL
+                               ? "fills" : "is");
 }

@@ -24,14 +24,15 @@ static const char *const argument_keys[] = {
     "region", "zeroed", "symbol", "pointer", "offset", "struct", "tensor_map",
     "extents", "strides", "box", "swizzle", "interleave", "l2", "at", NULL};
 static const char *const scalar_keys[] = {"type", "value", NULL};
-static const char *const role_keys[][10] = {
+static const char *const role_keys[][11] = {
     [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", "at",
                          NULL},
     [SHMT_ROLE_OUTPUT] = {"type", "role", "count", "expect", "tolerance",
-                          "region", "zeroed", "at", NULL},
+                          "region", "zeroed", "at", "symbol", NULL},
     [SHMT_ROLE_INOUT] = {"type", "role", "count", "fill", "range", "expect",
-                         "tolerance", "region", "at", NULL},
-    [SHMT_ROLE_WORKSPACE] = {"type", "role", "count", "zeroed", NULL},
+                         "tolerance", "region", "at", "symbol", NULL},
+    [SHMT_ROLE_WORKSPACE] = {"type", "role", "count", "zeroed", "symbol",
+                             NULL},
     [SHMT_ROLE_VALUE] = {"type", "role", "count", "fill", "range", NULL},
     [SHMT_ROLE_SYMBOL] = {"type", "role", "count", "fill", "range", "symbol",
                           NULL},
@@ -140,7 +141,7 @@ static enum shmtune_status check_defined(struct shmt_kernel_reader *reader,
                                          const struct shmt_yaml *node,
                                          const struct shmt_argument *argument)
 {
-    const char *what = argument->role == SHMT_ROLE_SYMBOL
+    const char *what = argument->symbol != NULL
                            ? "a variable of the source"
                            : "an array passed by value";
     const struct shmt_kernel *kernel = reader->kernel;
@@ -162,22 +163,23 @@ static enum shmtune_status read_count(struct shmt_kernel_reader *reader,
 {
     enum shmtune_status status;
 
-    if (argument->role == SHMT_ROLE_WORKSPACE)
+    if (argument->role == SHMT_ROLE_WORKSPACE && argument->symbol == NULL)
         return shmt_kernel_read_expr(reader, node, &argument->count);
     status = shmt_kernel_read_problem_expr(
         reader, node,
         argument->role == SHMT_ROLE_VALUE
             ? "the count of an array passed by value"
-        : argument->role == SHMT_ROLE_SYMBOL
+        : argument->symbol != NULL
             ? "the count of a variable of the source"
             : "the count of an input or output", &argument->count);
-    if (status == SHMTUNE_OK && (argument->role == SHMT_ROLE_VALUE ||
-                                 argument->role == SHMT_ROLE_SYMBOL))
+    if (status == SHMTUNE_OK &&
+        (argument->role == SHMT_ROLE_VALUE || argument->symbol != NULL))
         status = check_defined(reader, node, argument);
     return status;
 }
 
-/* The name of the variable; without one it is that of the argument. */
+/* The name of the variable; without one it is that of the argument with the
+ * role symbol, and any other is none. */
 static enum shmtune_status read_symbol(struct shmt_kernel_reader *reader,
                                        const struct shmt_yaml *mapping,
                                        struct shmt_argument *argument)
@@ -185,10 +187,17 @@ static enum shmtune_status read_symbol(struct shmt_kernel_reader *reader,
     const struct shmt_yaml *node = shmt_yaml_get(mapping, "symbol");
     enum shmtune_status status = SHMTUNE_OK;
 
-    argument->symbol = argument->name;
+    if (argument->role == SHMT_ROLE_SYMBOL)
+        argument->symbol = argument->name;
     if (node != NULL)
         status = shmt_yaml_text(node, SHMT_KERNEL_ENTRY, &argument->symbol,
                                 reader->err);
+    if (status == SHMTUNE_OK && node != NULL &&
+        shmt_yaml_get(mapping, "at") != NULL)
+        return shmt_yaml_refuse(node, reader->err,
+                                "%s is a variable of the source, which lies "
+                                "where the driver loads it; leave \"at\" out",
+                                argument->name);
     return status;
 }
 
@@ -210,7 +219,9 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
     if (status != SHMTUNE_OK)
         return status;
     argument->role = (enum shmt_role)role;
-    status = read_count(reader, node, argument);
+    status = read_symbol(reader, mapping, argument);
+    if (status == SHMTUNE_OK)
+        status = read_count(reader, node, argument);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_fill_read(reader, mapping, argument);
     if (status == SHMTUNE_OK)
@@ -219,8 +230,6 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
         status = shmt_kernel_tolerance_read(reader, mapping, argument);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_region_read(reader, mapping, argument);
-    if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_SYMBOL)
-        status = read_symbol(reader, mapping, argument);
     node = shmt_yaml_get(mapping, "zeroed");
     if (status == SHMTUNE_OK && node != NULL)
         status = shmt_yaml_bool(node, &argument->zeroed, reader->err);
@@ -291,10 +300,10 @@ check_symbols(struct shmt_kernel_reader *reader,
     size_t count = 0;
 
     for (size_t k = 0; k < list->count; k++) {
-        if (arguments[k].role != SHMT_ROLE_SYMBOL)
+        if (arguments[k].symbol == NULL)
             continue;
         for (size_t i = 0; i < k; i++)
-            if (arguments[i].role == SHMT_ROLE_SYMBOL &&
+            if (arguments[i].symbol != NULL &&
                 strcmp(arguments[i].symbol, arguments[k].symbol) == 0)
                 return shmt_yaml_refuse(
                     list->node->keys[k], reader->err,
@@ -304,7 +313,7 @@ check_symbols(struct shmt_kernel_reader *reader,
         if (++count > SHMT_KERNEL_VARIABLES)
             return shmt_yaml_refuse(
                 list->node->keys[k], reader->err,
-                "more than %d arguments with the role symbol",
+                "more than %d arguments that are variables of the source",
                 SHMT_KERNEL_VARIABLES);
     }
     return SHMTUNE_OK;

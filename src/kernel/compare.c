@@ -42,6 +42,7 @@ static enum shmtune_status add_hidden(struct shmt_kernel_reader *reader,
         shmt_text_addf(&name, "expected.%s", arguments[k].name);
         *hidden = arguments[k];
         hidden->role = SHMT_ROLE_INPUT;
+        hidden->symbol = NULL;
         hidden->name = name.failed ? NULL
                                    : shmt_arena_copy(kernel->arena, name.data,
                                                      name.length);

@@ -39,7 +39,7 @@ enum shmt_role {
                              is a struct of `count` elements, in the constant
                              bank of the launch */
     SHMT_ROLE_SYMBOL,     /* a __constant__ or __device__ variable of the
-                             source: no launch is passed it */
+                             source that is read: no launch is passed it */
     SHMT_ROLE_POINTER,    /* to the buffer of another argument, or null */
     SHMT_ROLE_STRUCT,     /* passed by value: numbers and such pointers */
     SHMT_ROLE_TENSOR_MAP, /* passed by value: how boxes of another argument's
@@ -160,8 +160,10 @@ struct shmt_argument {
                                           not of the reference */
     bool zeroed;               /* set to 0 on the stream before every
                                   launch, and timed with it */
-    const char *symbol;        /* of the role SYMBOL: the variable's name in
-                                  the source, or in the binary */
+    const char *symbol;        /* of a variable of the source: its name there,
+                                  or in the binary; NULL: it is none.  One that
+                                  is written is an output, an in-out or a
+                                  workspace */
     uint64_t at;               /* of a buffer: the address of the device that
                                   it has to have; 0: any */
     uint64_t at_bytes;         /* of such a one */

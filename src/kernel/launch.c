@@ -156,14 +156,20 @@ static enum shmtune_status read_name(struct shmt_kernel_reader *reader,
                                   "the arguments of this spec", node->text);
 }
 
-/* Only a setup is passed a variable of the source: the buffer that is copied
- * to it later. */
+/* Only a setup and a comparison are passed a variable of the source: the buffer
+ * that is copied to it later, or was from it. */
 static enum shmtune_status check_passed(struct shmt_kernel_reader *reader,
                                         const struct shmt_yaml *node,
                                         const struct shmt_argument *argument)
 {
-    if (argument->role != SHMT_ROLE_SYMBOL || reader->setup)
+    if (argument->symbol == NULL || reader->setup || reader->hidden > 0)
         return SHMTUNE_OK;
+    if (argument->role != SHMT_ROLE_SYMBOL)
+        return shmt_yaml_refuse(node, reader->err,
+                                "%s is a variable of the source (symbol: "
+                                "%.64s), which a kernel writes without being "
+                                "passed it; leave it out here", argument->name,
+                                argument->symbol);
     return shmt_yaml_refuse(node, reader->err,
                             "%s is a variable of the source (role: symbol), "
                             "which a kernel reads without being passed it",
@@ -303,7 +309,7 @@ static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
 
 /* Every output is an argument of one of these launches.  An in-out need not
  * be one of the reference's: then it must be left as it was.  What has an
- * address is found by that. */
+ * address is found by that, and a variable by its name. */
 static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
                                          const struct shmt_yaml *node,
                                          const struct shmt_launch *launches,
@@ -317,7 +323,7 @@ static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
         bool used = (argument->role != SHMT_ROLE_OUTPUT &&
                      (argument->role != SHMT_ROLE_INOUT || reference)) ||
                     (reference && argument->expect.path != NULL) ||
-                    argument->at != 0;
+                    argument->at != 0 || argument->symbol != NULL;
 
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < launches[i].reach_count; k++)
@@ -413,6 +419,20 @@ static struct shmt_kernel_list list_of(struct shmt_kernel_reader *reader,
     };
 }
 
+static enum shmtune_status
+refuse_variable(struct shmt_kernel_reader *reader,
+                const struct shmt_launch *launch,
+                const struct shmt_argument *argument)
+{
+    const bool read = argument->role == SHMT_ROLE_SYMBOL;
+
+    return shmt_yaml_refuse_at(
+        launch->entry_place, reader->err, "a function of the host beside %s "
+        "(%s), a variable that nobody can %s in its shared object; pass it as "
+        "%s", argument->name, read ? "role: symbol" : "with \"symbol\"",
+        read ? "fill" : "set and read", read ? "an input" : "a buffer");
+}
+
 /* What is launched together is compiled together: as a module, or as a shared
  * object. */
 static enum shmtune_status read_list(struct shmt_kernel_reader *reader,
@@ -429,12 +449,9 @@ static enum shmtune_status read_list(struct shmt_kernel_reader *reader,
     for (size_t a = 0; status == SHMTUNE_OK && list->count > 0 &&
                        launches[0].host && a < reader->kernel->argument_count;
          a++)
-        if (reader->kernel->arguments[a].role == SHMT_ROLE_SYMBOL)
-            status = shmt_yaml_refuse_at(
-                launches[0].entry_place, reader->err, "a function of the host "
-                "beside %s (role: symbol), a variable that nobody can fill in "
-                "its shared object; pass it as an input",
-                reader->kernel->arguments[a].name);
+        if (reader->kernel->arguments[a].symbol != NULL)
+            status = refuse_variable(reader, &launches[0],
+                                     &reader->kernel->arguments[a]);
     return status;
 }
 

@@ -198,6 +198,12 @@ static enum shmtune_status find_target(struct shmt_kernel_reader *reader,
                                    "\"%.64s\" is not among the arguments of "
                                    "this spec; a pointer is to one of them, "
                                    "or null", member->to);
+    if (kernel->arguments[k].symbol != NULL &&
+        kernel->arguments[k].role != SHMT_ROLE_SYMBOL)
+        return shmt_yaml_refuse_at(member->place, reader->err,
+                                   "a pointer to %s, which is no buffer but "
+                                   "the variable %.64s of the source",
+                                   member->to, kernel->arguments[k].symbol);
     if (!shmt_role_is_buffer(kernel->arguments[k].role))
         return shmt_yaml_refuse_at(member->place, reader->err,
                                    "a pointer to %s, which is no buffer but a "

@@ -173,7 +173,7 @@ enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
     if (k >= choice->kernel->spec->argument_count)
         return SHMTUNE_NOT_FOUND;
     shmt_choice_evaluate(choice, &evaluated);
-    if (choice->kernel->spec->arguments[k].role != SHMT_ROLE_SYMBOL &&
+    if (choice->kernel->spec->arguments[k].symbol == NULL &&
         !is_used(&evaluated, k)) {
         *bytes = 0;
         return SHMTUNE_OK;

@@ -167,9 +167,12 @@ static enum shmtune_status prepare_argument(struct loading *loading, size_t k)
                                                  slot->packed, loading->err);
         return status == SHMTUNE_OK ? status : refuse_number(loading, k);
     }
-    if (argument->role == SHMT_ROLE_SYMBOL)
-        return shmt_choice_bytes(&loading->evaluated, k, &slot->bytes,
-                                 loading->err);
+    if (argument->symbol != NULL) {
+        status = shmt_choice_bytes(&loading->evaluated, k, &slot->bytes,
+                                   loading->err);
+        slot->cleared = argument->zeroed ? slot->bytes : 0;
+        return status;
+    }
     if (!slot->needed)
         return SHMTUNE_OK;
     if (slot->scalar) {
@@ -417,7 +420,14 @@ static bool is_null(const void *argument)
     return pointer == 0;
 }
 
-/* Whether every variable of the binary has been filled. */
+/* Whether a variable holds something before a launch that it is to hold. */
+static bool is_given(const struct shmt_argument *argument)
+{
+    return argument->role == SHMT_ROLE_SYMBOL ||
+           argument->role == SHMT_ROLE_INOUT;
+}
+
+/* Whether every variable of the binary that is to be filled has been. */
 static enum shmtune_status
 check_filled(const struct shmtune_function *function,
              struct shmtune_message *message)
@@ -432,7 +442,7 @@ check_filled(const struct shmtune_function *function,
     for (size_t k = 0; missing != 0; k++, missing >>= 1) {
         const size_t which = binary->module.variables[k].argument;
 
-        if ((missing & 1) != 0)
+        if ((missing & 1) != 0 && is_given(&spec->arguments[which]))
             return shmt_runtime_message_set(
                 message, SHMTUNE_INVALID_ARGUMENT,
                 "kernel %s: the variable %s (argument %zu) was never filled; "
@@ -472,6 +482,33 @@ static enum shmtune_status collect(const struct shmtune_function *function,
     return SHMTUNE_OK;
 }
 
+/* The variable of the binary that argument k is, or variable_count. */
+static size_t variable_of(const struct shmtune_function *function, size_t k)
+{
+    const struct shmt_module *module = &function->binary->module;
+    size_t v = 0;
+
+    while (v < module->variable_count && module->variables[v].argument != k)
+        v++;
+    return v;
+}
+
+/* What is cleared before the launches as argument k; 0: a variable that the
+ * binary has not. */
+static CUdeviceptr cleared_at(const struct shmtune_function *function,
+                              size_t k, const void *pointer)
+{
+    const struct shmt_module *module = &function->binary->module;
+    const size_t v = variable_of(function, k);
+    CUdeviceptr buffer = 0;
+
+    if (v < module->variable_count)
+        return module->variables[v].address;
+    if (function->kernel->spec->arguments[k].symbol == NULL)
+        memcpy(&buffer, pointer, sizeof buffer);
+    return buffer;
+}
+
 static enum shmtune_status clear(const struct shmtune_function *function,
                                  void *const *pointers, CUstream stream,
                                  struct shmtune_message *message)
@@ -483,7 +520,9 @@ static enum shmtune_status clear(const struct shmtune_function *function,
 
         if (slot->cleared == 0)
             continue;
-        memcpy(&buffer, pointers[k], sizeof buffer);
+        buffer = cleared_at(function, k, pointers[k]);
+        if (buffer == 0)
+            continue;
         result = function->binary->driver->MemsetD8Async(
             buffer, 0, (size_t)slot->cleared, stream);
         if (result != CUDA_SUCCESS)
@@ -594,43 +633,32 @@ enum shmtune_status shmtune_launch(const struct shmtune_function *function,
     return status;
 }
 
-/* Fills variable v of the binary. */
-static enum shmtune_status fill(const struct shmtune_function *function,
-                                size_t v, const void *data, CUstream stream,
-                                struct shmtune_message *message)
-{
-    struct shmt_runtime_module *binary = function->binary;
-    const struct shmt_module_variable *variable = &binary->module.variables[v];
-    const CUresult result = binary->driver->MemcpyAsync(
-        variable->address, (CUdeviceptr)(uintptr_t)data, variable->bytes,
-        stream);
-
-    if (result != CUDA_SUCCESS)
-        return refuse(function, result, "cuMemcpyAsync", message);
-    atomic_fetch_or(&binary->filled, UINT64_C(1) << v);
-    return SHMTUNE_OK;
-}
-
-enum shmtune_status shmtune_fill(const struct shmtune_function *function,
-                                 size_t k, const void *data, size_t bytes,
-                                 void *stream, struct shmtune_message *message)
+/* Copies `bytes` to argument k, a variable, or from it, and sets *there to
+ * whether the binary has it.  `call` is the function of the interface. */
+static enum shmtune_status
+copy_variable(const struct shmtune_function *function, const char *call,
+              size_t k, const void *from, void *to, size_t bytes,
+              CUstream stream, bool *there, struct shmtune_message *message)
 {
     const struct shmt_argument *argument;
-    const struct shmt_module *module;
+    struct shmt_runtime_module *binary;
+    CUdeviceptr address;
+    CUresult result;
+    size_t v;
 
-    if (function == NULL || data == NULL)
+    if (function == NULL || (from == NULL && to == NULL))
         return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                        "shmtune_fill: %s is NULL",
+                                        "%s: %s is NULL", call,
                                         function == NULL ? "function"
                                                          : "data");
     if (k >= function->slot_count)
         return shmt_runtime_message_set(message, SHMTUNE_NOT_FOUND,
-                                        "shmtune_fill: kernel %s has %zu "
-                                        "arguments, none is %zu",
+                                        "%s: kernel %s has %zu "
+                                        "arguments, none is %zu", call,
                                         function->kernel->spec->name,
                                         function->slot_count, k);
     argument = &function->kernel->spec->arguments[k];
-    if (argument->role != SHMT_ROLE_SYMBOL)
+    if (argument->symbol == NULL)
         return shmt_runtime_message_set(
             message, SHMTUNE_INVALID_ARGUMENT, "kernel %s: %s (argument %zu) "
             "is no variable of the source; give it to shmtune_launch",
@@ -641,9 +669,46 @@ enum shmtune_status shmtune_fill(const struct shmtune_function *function,
             "variable %s (argument %zu), which has %lld",
             function->kernel->spec->name, bytes, argument->name, k,
             (long long)function->slots[k].bytes);
-    module = &function->binary->module;
-    for (size_t v = 0; v < module->variable_count; v++)
-        if (module->variables[v].argument == k)
-            return fill(function, v, data, stream, message);
+    binary = function->binary;
+    v = variable_of(function, k);
+    *there = v < binary->module.variable_count;
+    if (!*there)
+        return SHMTUNE_OK;
+    address = binary->module.variables[v].address;
+    result = binary->driver->MemcpyAsync(
+        to == NULL ? address : (CUdeviceptr)(uintptr_t)to,
+        to == NULL ? (CUdeviceptr)(uintptr_t)from : address, bytes, stream);
+    if (result != CUDA_SUCCESS)
+        return refuse(function, result, "cuMemcpyAsync", message);
+    if (to == NULL)
+        atomic_fetch_or(&binary->filled, UINT64_C(1) << v);
     return SHMTUNE_OK;
+}
+
+enum shmtune_status shmtune_fill(const struct shmtune_function *function,
+                                 size_t k, const void *data, size_t bytes,
+                                 void *stream, struct shmtune_message *message)
+{
+    bool there;
+
+    return copy_variable(function, "shmtune_fill", k, data, NULL, bytes,
+                         stream, &there, message);
+}
+
+enum shmtune_status shmtune_read(const struct shmtune_function *function,
+                                 size_t k, void *data, size_t bytes,
+                                 void *stream, struct shmtune_message *message)
+{
+    bool there = true;
+    const enum shmtune_status status = copy_variable(
+        function, "shmtune_read", k, NULL, data, bytes, stream, &there,
+        message);
+
+    if (status != SHMTUNE_OK || there)
+        return status;
+    return shmt_runtime_message_set(
+        message, SHMTUNE_NOT_FOUND, "kernel %s: the binary of this "
+        "configuration has no variable %s (argument %zu)",
+        function->kernel->spec->name,
+        function->kernel->spec->arguments[k].symbol, k);
 }

@@ -393,7 +393,8 @@ enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
                        : shmt_element_word(argument->element),
         .element_bytes = packed ? argument->bytes
                                 : shmt_element_bytes(argument->element),
-        .role = roles[argument->role],
+        .role = argument->symbol != NULL ? SHMTUNE_SYMBOL
+                                         : roles[argument->role],
         .zeroed = argument->zeroed,
         .count = text_of(argument->count),
         .value = text_of(argument->value),

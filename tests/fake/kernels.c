@@ -377,6 +377,60 @@ static void make_offsets(struct fake_launch *launch)
         offsets[t] = t * t;
 }
 
+/* -- tests/fake/fake_variable.cu ------------------------------------------ */
+
+enum { BINS = 7 };
+
+/* From what the head of the queue holds, which has to be zero. */
+static void count_from(struct fake_launch *launch, unsigned head, int fault)
+{
+    unsigned *histogram =
+        fake_variable(launch, "_ZN8counters9histogramE");
+    float *sums = fake_variable(launch, "sums");
+    int *limits = fake_variable(launch, "limits");
+    const int *x = memory(launch, 0);
+    const unsigned n = ARGUMENT(launch, 1, unsigned);
+
+    launch->cost_us = 10;
+    for (unsigned i = head; i < n; i++) {
+        histogram[x[i]] += fault == 3 && i == 0 ? 2 : 1;
+        sums[x[i]] += fault == 4 && i == 0 ? 2 : 1;
+    }
+    limits[0] = (int)n - (fault == 1);
+    if (fault != 2)
+        limits[1] = BINS;
+}
+
+static void count_values(struct fake_launch *launch)
+{
+    unsigned *head = fake_variable(launch, "head");
+
+    count_from(launch, *head, ARGUMENT(launch, 2, int));
+    *head = ARGUMENT(launch, 1, unsigned) + 4 * 64;
+}
+
+static void count_reference(struct fake_launch *launch)
+{
+    count_from(launch, 0, 0);
+}
+
+static void make_sums(struct fake_launch *launch)
+{
+    float *sums = memory(launch, 0);
+
+    for (int k = 0; k < BINS; k++)
+        sums[k] = (float)(8 * k);
+}
+
+static void compare_limits(struct fake_launch *launch)
+{
+    uint64_t *mismatches = memory(launch, 0);
+    const int *limits = memory(launch, 1), *expected = memory(launch, 2);
+
+    for (int k = 0; k < 2; k++)
+        *mismatches += limits[k] != expected[k];
+}
+
 /* -- tests/fake/fake_struct.cu -------------------------------------------- */
 
 struct parameters {
@@ -658,6 +712,8 @@ static const struct {
     {"lengths_arrays", lengths_arrays}, {"split_points", split_points},
     {"convolve", convolve}, {"convolve_reference", convolve_reference},
     {"make_offsets", make_offsets},
+    {"count", count_values}, {"count_reference", count_reference},
+    {"make_sums", make_sums}, {"compare_limits", compare_limits},
     {"mirror", mirror}, {"opposite", opposite},
     {"grid_reference", grid_reference}, {"steps_reference", steps_reference},
     {"tiles", tiles}, {"tensor_reference", tensor_reference},

@@ -194,13 +194,20 @@ CUresult fake_MemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from,
     return CUDA_SUCCESS;
 }
 
-/* From the device or the host: which of the two is not checked. */
+/* Between the device and the host, or on the device: one of the two is the
+ * device's. */
 CUresult fake_MemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size,
                           CUstream stream)
 {
+    CUdeviceptr base;
+    size_t whole;
+    const bool there = fake_memory_range(from, &base, &whole);
+
     (void)stream;
     FAKE_ENTER("MemcpyAsync");
-    memcpy(device(to, size), (const void *)(uintptr_t)from, size);
+    memcpy(there && !fake_memory_range(to, &base, &whole)
+               ? (void *)(uintptr_t)to : device(to, size),
+           there ? device(from, size) : (const void *)(uintptr_t)from, size);
     return CUDA_SUCCESS;
 }
 

@@ -161,7 +161,7 @@ static void take_back(void *data, CUdeviceptr there, size_t bytes)
 
 /* -- variables of the source ---------------------------------------------- */
 
-enum { TAPS = 5, N = 1003 };
+enum { TAPS = 5, BINS = 7, N = 1003 };
 
 static void variables_are_filled(void)
 {
@@ -226,6 +226,71 @@ static void applications_fill_variables(void)
     shmtune_release(function);
     driver->MemFree(x);
     driver->MemFree(there);
+}
+
+/* The same in every run, and wrong in each way in which it can be. */
+static void variables_are_written(void)
+{
+    static const int64_t problem[] = {N, BINS};
+    static const enum shmt_verdict faults[] = {
+        SHMT_VERDICT_OK, SHMT_VERDICT_WRONG, SHMT_VERDICT_UNWRITTEN,
+        SHMT_VERDICT_WRONG, SHMT_VERDICT_WRONG};
+    static const char *const texts[] = {"0", "1", "2", "3", "4"};
+    unsigned histogram[BINS], sum = 0;
+
+    if (!open_bench("tests/fake", "fake_variable"))
+        return;
+    for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++) {
+        fixture_choice(kernel, config, "FAULT", texts[k], NULL);
+        measure(problem, faults[k]);
+    }
+    fixture_choice(kernel, config, NULL);
+    measure(problem, SHMT_VERDICT_OK);
+    read_results("sums", BINS);
+    CHECK_INT(fixture_read(bench, "histogram", false, BINS, histogram, &err),
+              SHMTUNE_OK);
+    for (int k = 0; k < BINS; k++) {
+        sum += histogram[k];
+        CHECK(near(found[k], 8 * k + (double)histogram[k]));
+    }
+    CHECK_INT(sum, N);
+    close_bench();
+}
+
+static void applications_read_variables(void)
+{
+    static const int64_t problem[] = {N, BINS};
+    struct shmtune_function *function = prepare("fake_variable", problem);
+    float sums[BINS] = {1, 2, 3, 4, 5, 6, 7};
+    unsigned histogram[BINS];
+    static int values[N];
+    CUdeviceptr x, there = on_device(NULL, sizeof histogram);
+    void *arguments[] = {&x, NULL, NULL, NULL, NULL, NULL, NULL};
+
+    for (int i = 0; i < N; i++)
+        values[i] = i % 2;
+    x = on_device(values, sizeof values);
+    CHECK_INT(shmtune_launch(function, arguments, NULL, &message),
+              SHMTUNE_INVALID_ARGUMENT);
+    CHECK_INT(shmtune_fill(function, 2, sums, sizeof sums, NULL, &message),
+              SHMTUNE_OK);
+    for (int times = 1; times <= 2; times++) {
+        CHECK_INT(shmtune_launch(function, arguments, NULL, &message),
+                  SHMTUNE_OK);
+        CHECK_INT(shmtune_read(function, 2, sums, sizeof sums, NULL,
+                               &message), SHMTUNE_OK);
+        CHECK(near(sums[0], 1 + times * (N + 1) / 2));
+        CHECK(near(sums[1], 2 + times * (N / 2)));
+    }
+    /* To the device's memory. */
+    CHECK_INT(shmtune_read(function, 1, (void *)(uintptr_t)there,
+                           sizeof histogram, NULL, &message), SHMTUNE_OK);
+    take_back(histogram, there, sizeof histogram);
+    CHECK_INT(histogram[0], (N + 1) / 2);
+    CHECK_INT(histogram[1], N / 2);
+    CHECK_INT(histogram[2], 0);
+    shmtune_release(function);
+    driver->MemFree(x);
 }
 
 /* -- structs and pointers ------------------------------------------------- */
@@ -406,7 +471,8 @@ static void open_library(void)
 {
     static const char *const files[] = {
         "fake_struct.yaml", "fake_struct.cu", "fake_symbol.yaml",
-        "fake_symbol.cu", "fake_tensor.yaml", "fake_tensor.cu"};
+        "fake_symbol.cu", "fake_tensor.yaml", "fake_tensor.cu",
+        "fake_variable.yaml", "fake_variable.cu"};
     CUcontext context;
 
     fixture_begin();
@@ -429,12 +495,14 @@ int main(void)
         setenv("SHMT_SRCDIR", ".", 1);
     images = fixture_folder();
     CHECK_RUN(variables_are_filled);
+    CHECK_RUN(variables_are_written);
     CHECK_RUN(structs_and_pointers_arrive);
     CHECK_RUN(grids_are_cooperative_and_clusters_boxes);
     CHECK_RUN(there_may_be_many_launches);
     CHECK_RUN(tensor_maps_arrive);
     open_library();
     CHECK_RUN(applications_fill_variables);
+    CHECK_RUN(applications_read_variables);
     CHECK_RUN(applications_leave_structs_to_the_library);
     CHECK_RUN(applications_leave_maps_to_the_library);
     shmtune_close(library);

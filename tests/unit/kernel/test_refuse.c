@@ -337,6 +337,32 @@ static const struct {
      "  b: {type: f32, role: symbol, count: 2}\n"
      "  c: {type: f32, role: symbol, symbol: b, count: 2}", ":49:3:",
      "b and c are both the variable b of the source"},
+    {"  a: {type: f32, value: 1.5}",
+     "  a: {type: f32, value: 1.5}\n"
+     "  b: {type: f32, role: symbol, count: 2}\n"
+     "  c: {type: f32, role: output, symbol: b, count: 2}", ":49:3:",
+     "b and c are both the variable b of the source"},
+    {"type: f16, role: output", "type: f32, role: output, symbol: hits",
+     ":44:53:", "the count of a variable of the source uses the dimension rows, "
+     "which the source does not know; give it \"define: true\""},
+    {"type: f16, role: output, count: rows * cols",
+     "type: f16, role: output, symbol: hits, count: 4", ":30:15:",
+     "y is a variable of the source (symbol: hits), which a kernel writes "
+     "without being passed it; leave it out here"},
+    {"  a: {type: f32, value: 1.5}",
+     "  a: {type: f32, value: 1.5}\n"
+     "  b: {type: f32, role: workspace, symbol: b, count: STAGES}", ":48:53:",
+     "the count of a variable of the source uses the parameter STAGES"},
+    {"  a: {type: f32, value: 1.5}",
+     "  a: {type: f32, value: 1.5}\n"
+     "  b: {type: f32, role: workspace, symbol: b, count: 2}\n"
+     "  c: {pointer: b}", ":49:16:",
+     "a pointer to b, which is no buffer but the variable b of the source"},
+    {"  a: {type: f32, value: 1.5}",
+     "  a: {type: f32, value: 1.5}\n"
+     "  b: {type: f32, role: inout, symbol: b, count: 2, at: 0x7f0000000000}",
+     ":48:39:", "b is a variable of the source, which lies where the driver "
+     "loads it; leave \"at\" out"},
     {"  a: {type: f32, value: 1.5}", "  a: {type: i32, value: rows ** 4}",
      ":47:25:", "type i32"},
     {"  a: {type: f32, value: 1.5}", "  a: {type: f32, value: 1e39}",

@@ -98,6 +98,8 @@ static int header_calls(void)
                 SHMTUNE_INVALID_ARGUMENT);
     HEADER_CALL(shmtune_fill(function, 0, NULL, 0, NULL, &message) ==
                 SHMTUNE_INVALID_ARGUMENT);
+    HEADER_CALL(shmtune_read(function, 0, NULL, 0, NULL, &message) ==
+                SHMTUNE_INVALID_ARGUMENT);
     HEADER_CALL(shmtune_launch(function, NULL, NULL, &message) ==
                 SHMTUNE_INVALID_ARGUMENT);
     shmtune_release(function);
