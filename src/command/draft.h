@@ -142,6 +142,8 @@ struct shmt_draft {
     struct shmt_draft_memory *memories;
     struct shmt_source text;           /* what the source says */
     const struct shmt_signature *signature;        /* NULL: not found */
+    size_t global_count;               /* variables that the source declares */
+    const struct shmt_source_global *globals;
     size_t number_count, dimension_count;
     struct shmt_draft_number numbers[SHMT_DRAFT_NUMBERS];
     struct shmt_draft_dimension dimensions[SHMT_DRAFT_DIMENSIONS];

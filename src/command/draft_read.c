@@ -292,6 +292,10 @@ enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
     if (status == SHMTUNE_OK)
         status = shmt_source_read(draft->arena, code, &typed, err);
     if (status == SHMTUNE_OK)
+        status = shmt_source_globals(draft->arena, code, NULL,
+                                     &draft->globals, &draft->global_count,
+                                     err);
+    if (status == SHMTUNE_OK)
         status = shmt_source_read(draft->arena, draft->code, &draft->text,
                                   err);
     if (status != SHMTUNE_OK)

@@ -145,6 +145,24 @@ static bool may_be(const struct shmt_draft *draft, size_t m,
     return true;
 }
 
+/* What the source says that a variable is made of; bytes: it does not. */
+static enum shmt_element declared_as(const struct shmt_draft *draft,
+                                     const char *symbol)
+{
+    const char *name = shmt_draft_plain_name(draft->arena, symbol);
+
+    for (size_t k = 0; name != NULL && k < draft->global_count; k++) {
+        const struct shmt_signature_parameter *one =
+            &draft->globals[k].declared;
+
+        if (strcmp(draft->globals[k].name, name) == 0 && !one->pointer &&
+            (one->kind == SHMT_SIGNATURE_ELEMENT ||
+             one->kind == SHMT_SIGNATURE_VECTOR))
+            return one->element;
+    }
+    return SHMT_ELEMENT_BYTES;
+}
+
 /* A variable's own name, unless an argument is called so. */
 static const char *variable_name(struct shmt_draft *draft,
                                  const char *symbol)
@@ -165,9 +183,13 @@ static bool name_memory(struct shmt_draft *draft, size_t m)
 {
     struct shmt_draft_memory *memory = &draft->memories[m];
     const struct shmt_draft_pointer *pointer = NULL;
-    const bool written = find_written(draft, m, &memory->element);
+    bool written = find_written(draft, m, &memory->element);
     size_t k;
 
+    if (memory->symbol != NULL) {
+        memory->element = declared_as(draft, memory->symbol);
+        written = true;
+    }
     if (!written || !may_be(draft, m, memory->element))
         memory->element = SHMT_ELEMENT_BYTES;
     memory->constant = memory->address == 0;
@@ -227,13 +249,17 @@ static void add_region(const struct shmt_draft_memory *memory,
                    (unsigned long long)first);
 }
 
-/* What has its address has its number of elements, too. */
+/* What has its address has its number of elements, too, and a variable those of
+ * its declaration. */
 static void add_elements(struct shmt_draft *draft, size_t m,
                          struct shmt_text *text)
 {
     const struct shmt_draft_memory *memory = &draft->memories[m];
 
-    if (memory->address == 0)
+    if (memory->symbol != NULL)
+        shmt_text_addf(text, "%llu", (unsigned long long)(memory->bytes /
+                           shmt_element_bytes(memory->element)));
+    else if (memory->address == 0)
         shmt_draft_add_count(draft, m, text);
     else
         shmt_text_addf(text, "%llu, at: 0x%llx",
@@ -248,16 +274,6 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
     const struct shmt_draft_memory *memory = &draft->memories[m];
     const bool output = shmt_draft_is_output(memory);
 
-    if (memory->symbol != NULL) {
-        shmt_text_addf(text, "  %s: {type: bytes, role: symbol, symbol: ",
-                       memory->name);
-        shmt_yaml_add_string(text, memory->symbol);
-        shmt_text_addf(text, ", count: %llu",
-                       (unsigned long long)memory->bytes);
-        add_file(text, "fill", memory->before);
-        shmt_text_add(text, "}\n");
-        return;
-    }
     if (changed && memory->after == NULL)
         shmt_text_add(text, "  # The launch changed nothing: all of it has to "
                       "stay.\n");
@@ -267,16 +283,22 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
                        (unsigned long long)memory->changed[1],
                        memory->tried ? "" : " If nothing of them is read "
                        "before,\n  # `role: output` without `fill` says more.");
-    else if (!memory->constant)
+    else if (!memory->constant && memory->symbol == NULL)
         shmt_text_add(text, "  # The launch changed nothing in it.\n");
     if (changed)
         shmt_draft_add_findings(draft, memory, text);
     if (memory->address != 0)
         shmt_text_add(text, "  # Other buffers have its address: it is put "
                       "there again.\n");
-    shmt_text_addf(text, "  %s: {type: %s, role: %s, count: ", memory->name,
+    shmt_text_addf(text, "  %s: {type: %s, role: %s", memory->name,
                    shmt_element_word(memory->element),
-                   output ? "output" : changed ? "inout" : "input");
+                   output ? "output" : changed ? "inout"
+                   : memory->symbol != NULL ? "symbol" : "input");
+    if (memory->symbol != NULL) {
+        shmt_text_add(text, ", symbol: ");
+        shmt_yaml_add_string(text, memory->symbol);
+    }
+    shmt_text_add(text, ", count: ");
     add_elements(draft, m, text);
     if (!output)
         add_file(text, "fill", memory->before);
@@ -458,7 +480,7 @@ static size_t compared(const struct shmt_draft *draft)
     for (size_t k = draft->memory_count; k-- > 0;) {
         const struct shmt_draft_memory *one = &draft->memories[k];
 
-        if (one->symbol == NULL && one->after != NULL)
+        if (one->after != NULL)
             return draft->memory_count;
         if (one->symbol == NULL && !one->constant)
             found = k;

@@ -19,9 +19,10 @@ static const char help[] =
     "their types, the launch where host code has one, and as parameters\n"
     "macros behind #ifndef and each #define of a number that reaches the\n"
     "block, the launch bounds or an array in shared memory; arrays are inputs\n"
-    "or outputs by what the kernel does with them. What the text does not say\n"
-    "is marked \"TODO: ...\"; `shmtune check` lists the marks. Needs no GPU\n"
-    "and no compiler.\n"
+    "or outputs by what the kernel does with them, and so are variables\n"
+    "(__constant__, __device__) that it uses. What the text does not say is\n"
+    "marked \"TODO: ...\"; `shmtune check` lists the marks. Needs no GPU and\n"
+    "no compiler.\n"
     "\n"
     "  --entry NAME    the kernel, where the source has several\n"
     "  -o, --output FILE  the spec [FILE.yaml beside the source]; - prints it\n"
@@ -322,6 +323,10 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
         status = choose(job, path, err);
     if (status == SHMTUNE_OK)
         status = shmt_init_find_macros(&job->draft, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_source_globals(job->draft.arena, code,
+                                     job->draft.kernel, &job->draft.globals,
+                                     &job->draft.global_count, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_check_output(job->output, path, err);
     if (status == SHMTUNE_OK && !job->force &&

@@ -27,6 +27,8 @@ struct shmt_init_draft {
     const struct shmt_source_launch *launch;     /* NULL: there is none */
     size_t macro_count;
     const struct shmt_init_macro *macros;
+    size_t global_count;              /* variables that the kernel uses, too */
+    const struct shmt_source_global *globals;
 };
 
 /* init_macro.c: once the rest is known. */
@@ -35,6 +37,21 @@ enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
 /* A `constexpr int NAME = 32;` that would be one of them as a macro; NULL:
  * none. */
 const char *shmt_init_constant(const struct shmt_init_draft *draft);
+
+/* init_global.c: whether the kernel uses one that nobody else gives a value, or
+ * writes it. */
+bool shmt_init_global(const struct shmt_source_global *global);
+/* Those of them as arguments of the spec. */
+void shmt_init_add_globals(const struct shmt_init_draft *draft,
+                           struct shmt_text *text);
+/* A mark, in quotes. */
+void shmt_init_mark(struct shmt_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "type: f32"; ", tolerance: " with a mark, where elements are reals. */
+void shmt_init_add_type(const struct shmt_signature_parameter *parameter,
+                        struct shmt_text *text);
+void shmt_init_add_tolerance(const struct shmt_signature_parameter *parameter,
+                             const char *more, struct shmt_text *text);
 
 /* Writes the spec, with a mark for all that is not known. */
 void shmt_init_write(const struct shmt_init_draft *draft,

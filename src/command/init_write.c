@@ -11,11 +11,7 @@
 #include "command/init.h"
 #include "yaml/yaml.h"
 
-/* A mark, in quotes. */
-static void mark(struct shmt_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void mark(struct shmt_text *text, const char *format, ...)
+void shmt_init_mark(struct shmt_text *text, const char *format, ...)
 {
     char what[512];
     struct shmt_text whole = {0};
@@ -65,8 +61,8 @@ static void add_problem(const struct shmt_init_draft *draft,
             continue;
         shmt_text_addf(text, "%s  %s: {default: ",
                        count++ == 0 ? "problem:\n" : "", one->name);
-        mark(text, "a usual size, as 1048576; if %s is no size, take it away "
-             "here and give a number below", one->name);
+        shmt_init_mark(text, "a usual size, as 1048576; if %s is no size, "
+                       "take it away here and give a number below", one->name);
         shmt_text_add(text, "}\n");
     }
 }
@@ -106,11 +102,12 @@ static void add_parameters(const struct shmt_init_draft *draft,
         const char *const constant = shmt_init_constant(draft);
 
         shmt_text_add(text, " ");
-        mark(text, "what may be tuned, as {BLOCK: {values: [128, 256], "
-             "default: 256}}; in the source a macro behind #ifndef BLOCK%s%.64s"
-             "%s", constant == NULL ? "" : "; ",
-             constant == NULL ? "" : constant,
-             constant == NULL ? "" : ", a constant there, may be one");
+        shmt_init_mark(text, "what may be tuned, as {BLOCK: {values: [128, "
+                       "256], default: 256}}; in the source a macro behind "
+                       "#ifndef BLOCK%s%.64s%s", constant == NULL ? "" : "; ",
+                       constant == NULL ? "" : constant,
+                       constant == NULL ? ""
+                                        : ", a constant there, may be one");
     }
     shmt_text_add(text, "\n");
     for (size_t k = 0; k < draft->macro_count; k++) {
@@ -128,10 +125,10 @@ static void add_parameters(const struct shmt_init_draft *draft,
                                                     macro->name, &zero);
             shmt_init_values(value, INT64_MAX, zero, text);
         } else {
-            mark(text, "the values to try; the source says %.64s",
-                 macro->value);
+            shmt_init_mark(text, "the values to try; the source says %.64s",
+                           macro->value);
             shmt_text_add(text, ", default: ");
-            mark(text, "one of them");
+            shmt_init_mark(text, "one of them");
         }
         shmt_text_add(text, macro->reaches == NULL ? "}\n"
                                                    : ", override: true}\n");
@@ -145,9 +142,9 @@ static void add_geometry(const struct shmt_init_draft *draft, const char *key,
 {
     shmt_text_addf(text, "  %s: ", key);
     if (code[0] == '\0')
-        mark(text, "%s", what);
+        shmt_init_mark(text, "%s", what);
     else if (!shmt_init_extents(draft, code, text))
-        mark(text, "%s; the source says %.100s", what, code);
+        shmt_init_mark(text, "%s; the source says %.100s", what, code);
     shmt_text_add(text, "\n");
 }
 
@@ -165,11 +162,11 @@ static void add_shared(const struct shmt_init_draft *draft,
     if (code[0] != '\0' && shmt_init_expr(draft, code, &made))
         shmt_yaml_add_string(text, shmt_text_string(&made));
     else
-        mark(text, "the bytes of extern __shared__%s%.100s",
-             code[0] != '\0' ? "; the source says "
-             : used           ? ""
-                              : "; if this kernel uses none, take this line "
-                                "away", code);
+        shmt_init_mark(text, "the bytes of extern __shared__%s%.100s",
+                       code[0] != '\0' ? "; the source says "
+                       : used           ? ""
+                                        : "; if this kernel uses none, take "
+                                          "this line away", code);
     shmt_text_add(text, "\n");
     text->failed |= made.failed;
     shmt_text_free(&made);
@@ -182,8 +179,9 @@ static void add_launch(const struct shmt_init_draft *draft,
 
     shmt_text_add(text, "launches:\n- entry: ");
     if (draft->kernel->is_template)
-        mark(text, "%s<...> with the arguments of the template; {NAME} stands "
-             "for a parameter's value", draft->kernel->qualified);
+        shmt_init_mark(text, "%s<...> with the arguments of the template; "
+                       "{NAME} stands for a parameter's value",
+                       draft->kernel->qualified);
     else
         shmt_yaml_add_string(text, draft->kernel->qualified);
     shmt_text_add(text, "\n");
@@ -202,32 +200,46 @@ static void add_reference(const struct shmt_init_draft *draft,
     shmt_text_add(text, "reference:");
     if (draft->reference == NULL) {
         shmt_text_add(text, " ");
-        mark(text, "launches of a plain kernel that is surely right, written "
-             "as those above; or take this line away, and the default "
-             "configuration is the reference");
+        shmt_init_mark(text, "launches of a plain kernel that is surely "
+                       "right, written as those above; or take this line "
+                       "away, and the default configuration is the reference");
         shmt_text_add(text, "\n");
         return;
     }
     shmt_text_add(text, "\n- entry: ");
     shmt_yaml_add_string(text, draft->reference->qualified);
     shmt_text_add(text, "\n  grid: ");
-    mark(text, "its blocks, without a parameter, as [\"ceildiv(n, 256)\"]");
+    shmt_init_mark(text, "its blocks, without a parameter, as [\"ceildiv(n, "
+                   "256)\"]");
     shmt_text_add(text, "\n  block: ");
-    mark(text, "its threads, as [256]");
+    shmt_init_mark(text, "its threads, as [256]");
     shmt_text_add(text, "\n");
     add_names(&draft->kernel->signature, text);
 }
 
-static void add_type(const struct shmt_signature_parameter *parameter,
-                     struct shmt_text *text)
+void shmt_init_add_type(const struct shmt_signature_parameter *parameter,
+                        struct shmt_text *text)
 {
     shmt_text_add(text, "type: ");
     if (parameter->kind == SHMT_SIGNATURE_OTHER ||
         (parameter->kind == SHMT_SIGNATURE_BITS &&
          parameter->element == SHMT_ELEMENT_BYTES))
-        mark(text, "f32, i32, ...; the source says %.100s", parameter->type);
+        shmt_init_mark(text, "f32, i32, ...; the source says %.100s",
+                       parameter->type);
     else
         shmt_text_add(text, shmt_element_word(parameter->element));
+}
+
+void shmt_init_add_tolerance(const struct shmt_signature_parameter *parameter,
+                             const char *more, struct shmt_text *text)
+{
+    if ((parameter->kind != SHMT_SIGNATURE_ELEMENT &&
+         parameter->kind != SHMT_SIGNATURE_VECTOR) ||
+        !shmt_element_is_real(parameter->element))
+        return;
+    shmt_text_add(text, ", tolerance: ");
+    shmt_init_mark(text, "how far an element may be off, as {relative: %s}%s",
+                   shmt_element_tolerance(parameter->element), more);
 }
 
 /* By what the text does with it; NULL: it does not say. */
@@ -259,22 +271,17 @@ static void add_buffer(const struct shmt_init_draft *draft,
     if (role != NULL)
         shmt_text_add(text, role);
     else
-        mark(text, "output; inout if what is in it counts, workspace if "
-             "nobody reads it afterwards");
+        shmt_init_mark(text, "output; inout if what is in it counts, "
+                       "workspace if nobody reads it afterwards");
     shmt_text_add(text, ", count: ");
     if (parameter->kind == SHMT_SIGNATURE_VECTOR && parameter->lanes > 1)
-        mark(text, "how many elements, as %d * n; the source says %.100s",
-             parameter->lanes, parameter->type);
+        shmt_init_mark(text, "how many elements, as %d * n; the source says "
+                       "%.100s", parameter->lanes, parameter->type);
     else
-        mark(text, "how many elements, as n");
-    if (written && (parameter->kind == SHMT_SIGNATURE_ELEMENT ||
-                    parameter->kind == SHMT_SIGNATURE_VECTOR) &&
-        shmt_element_is_real(parameter->element)) {
-        shmt_text_add(text, ", tolerance: ");
-        mark(text, "how far an element may be off, as {relative: %s}%s",
-             shmt_element_tolerance(parameter->element),
-             role == NULL ? "; a workspace has none" : "");
-    }
+        shmt_init_mark(text, "how many elements, as n");
+    if (written)
+        shmt_init_add_tolerance(
+            parameter, role == NULL ? "; a workspace has none" : "", text);
 }
 
 static void add_scalar(const struct shmt_signature_parameter *parameter,
@@ -284,7 +291,7 @@ static void add_scalar(const struct shmt_signature_parameter *parameter,
     if (shmt_init_is_dimension(parameter))
         shmt_text_add(text, parameter->name);
     else
-        mark(text, "a number, as 1");
+        shmt_init_mark(text, "a number, as 1");
 }
 
 /* A vector is passed as the structure that it is. */
@@ -295,7 +302,7 @@ static void add_vector(const struct shmt_signature_parameter *parameter,
     for (int lane = 0; lane < parameter->lanes; lane++) {
         shmt_text_addf(text, "%s%c: {type: %s, value: ", lane == 0 ? "" : ", ",
                        "xyzw"[lane], shmt_element_word(parameter->element));
-        mark(text, "a number, as 1");
+        shmt_init_mark(text, "a number, as 1");
         shmt_text_add(text, "}");
     }
     shmt_text_add(text, "}");
@@ -306,17 +313,17 @@ static void add_argument(const struct shmt_init_draft *draft,
                          struct shmt_text *text)
 {
     if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER) {
-        mark(text, "{type: f32, value: 1} with the type of a number; of a "
-             "structure its members in their order, {struct: {x: {pointer: "
-             "NAME}, n: {type: i32, value: 1}}}; the source says %.100s",
-             parameter->type);
+        shmt_init_mark(text, "{type: f32, value: 1} with the type of a "
+                       "number; of a structure its members in their order, "
+                       "{struct: {x: {pointer: NAME}, n: {type: i32, value: "
+                       "1}}}; the source says %.100s", parameter->type);
         return;
     }
     shmt_text_add(text, "{");
     if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_VECTOR) {
         add_vector(parameter, text);
     } else {
-        add_type(parameter, text);
+        shmt_init_add_type(parameter, text);
         if (parameter->pointer)
             add_buffer(draft, parameter, text);
         else
@@ -330,8 +337,11 @@ static void add_arguments(const struct shmt_init_draft *draft,
 {
     const struct shmt_signature *signature = &draft->kernel->signature;
 
-    shmt_text_add(text, signature->count == 0 ? "arguments: {}\n"
-                                              : "arguments:\n");
+    bool any = signature->count > 0;
+
+    for (size_t k = 0; k < draft->global_count; k++)
+        any |= shmt_init_global(&draft->globals[k]);
+    shmt_text_add(text, any ? "arguments:\n" : "arguments: {}\n");
     for (size_t k = 0; k < signature->count; k++) {
         const struct shmt_signature_parameter *one =
             &signature->parameters[k];
@@ -342,6 +352,7 @@ static void add_arguments(const struct shmt_init_draft *draft,
         add_argument(draft, one, text);
         shmt_text_add(text, "\n");
     }
+    shmt_init_add_globals(draft, text);
 }
 
 void shmt_init_write(const struct shmt_init_draft *draft,

@@ -93,6 +93,21 @@ struct shmt_source_macro {
     int line, column;
 };
 
+/* A __constant__ or __device__ variable that is declared outside of
+ * functions. */
+struct shmt_source_global {
+    const char *name;
+    const char *qualified;     /* "ns::name" */
+    struct shmt_signature_parameter declared;   /* of an element, and what the
+                                  kernel does with it */
+    const char *count;         /* "4 * (N + 1)", its elements; NULL: not said */
+    const char *value;         /* that it begins with; NULL: zeros */
+    bool constant;             /* __constant__ */
+    bool fixed;                /* const, constexpr, or of managed memory */
+    bool used;                 /* by the kernel, or what that calls, */
+    bool unknown;              /* otherwise than by its elements */
+};
+
 /* NAME<<<grid, block, shared>>>(arguments): texts of its parts, "" for those
  * that are not there.  So is a call of cudaLaunchKernel, which has its
  * arguments elsewhere, or of hipLaunchKernelGGL. */
@@ -143,6 +158,14 @@ enum shmtune_status shmt_source_read(struct shmt_arena *arena,
                                      const char *text,
                                      struct shmt_source *out,
                                      struct shmt_error *err);
+/* Those of the text, and what the kernel, of the same text, does with them;
+ * NULL: nothing is said of that.  Lives in `arena`; the only failure is
+ * SHMTUNE_NO_MEMORY. */
+enum shmtune_status
+shmt_source_globals(struct shmt_arena *arena, const char *text,
+                    const struct shmt_source_kernel *kernel,
+                    const struct shmt_source_global **out, size_t *count,
+                    struct shmt_error *err);
 /* What makes a number with this name one to tune, "it stands in the launch
  * bounds"; NULL: nothing that is known. */
 const char *shmt_source_reaches(const char *text, const char *name);

@@ -77,6 +77,11 @@ const char *shmt_source_path(const struct shmt_source_place *place);
 unsigned shmt_source_use(const struct shmt_source_tokens *tokens, size_t from,
                          size_t to, const char *name);
 
+/* The same of a variable that is an array, or not; *used: it is named there. */
+unsigned shmt_source_use_global(const struct shmt_source_tokens *tokens,
+                                size_t from, size_t to, const char *name,
+                                bool array, bool *used);
+
 /* condition.c: what `#if TEXT` comes to, its macros replaced; what is no
  * number of C is 0, and what cannot be read is false. */
 bool shmt_source_condition(const char *text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * use: what the body of a kernel does with what its parameters point to.
+ * use: what the body of a kernel does with what its parameters point to, and
+ * with variables of the source.
  */
 #include "source/token.h"
 
@@ -75,26 +76,55 @@ static unsigned use_behind(const struct shmt_source_tokens *tokens, size_t k,
     return SHMT_SOURCE_READ;
 }
 
+/* Where the name at k begins, with namespaces before it. */
+static size_t begin_of(const struct shmt_source_tokens *tokens, size_t k)
+{
+    while (k > 3 && is_twice(tokens, k - 2, ":") &&
+           at(tokens, k - 3)->word == SHMT_SOURCE_NAME)
+        k -= 3;
+    return k > 2 && is_twice(tokens, k - 2, ":") ? k - 2 : k;
+}
+
 /* What is done where the name stands at k. */
 static unsigned use_at(const struct shmt_source_tokens *tokens, size_t k,
-                       size_t to)
+                       size_t to, bool array)
 {
-    if (k + 1 >= to || !shmt_source_is(at(tokens, k + 1), "["))
+    const size_t first = begin_of(tokens, k);
+
+    if (array && (k + 1 >= to || !shmt_source_is(at(tokens, k + 1), "[")))
         return SHMT_SOURCE_UNKNOWN;
-    if (shmt_source_is(at(tokens, k - 1), "&"))
-        return is_atomic(tokens, k - 1)
+    if (shmt_source_is(at(tokens, first - 1), "&") &&
+        (first < 2 || !shmt_source_is(at(tokens, first - 2), "&")))
+        return is_atomic(tokens, first - 1)
                    ? SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN
                    : SHMT_SOURCE_UNKNOWN;
-    if (k > 1 && (is_twice(tokens, k - 2, "+") || is_twice(tokens, k - 2, "-")))
+    if (first > 1 && (is_twice(tokens, first - 2, "+") ||
+                      is_twice(tokens, first - 2, "-")))
         return SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN;
     return use_behind(tokens, behind_element(tokens, k + 1, to), to);
 }
 
-unsigned shmt_source_use(const struct shmt_source_tokens *tokens, size_t from,
-                         size_t to, const char *name)
+/* `float name`: another one, that the body declares. */
+static bool is_declared(const struct shmt_source_tokens *tokens, size_t k)
+{
+    static const char *const words[] = {"return", "else", "do", "case",
+                                        "throw", NULL};
+    const struct shmt_source_token *before = at(tokens, k - 1);
+
+    for (size_t n = 0; words[n] != NULL; n++)
+        if (shmt_source_is(before, words[n]))
+            return false;
+    return before->word == SHMT_SOURCE_NAME;
+}
+
+/* `global`: a declaration of the name is of something else. */
+static unsigned use_in(const struct shmt_source_tokens *tokens, size_t from,
+                       size_t to, const char *name, bool array, bool global,
+                       bool *used)
 {
     unsigned out = 0;
 
+    *used = false;
     for (size_t k = from + 1; k < to; k++) {
         unsigned use;
 
@@ -103,18 +133,37 @@ unsigned shmt_source_use(const struct shmt_source_tokens *tokens, size_t from,
             const char *const text = at(tokens, k)->at;
             const char *const found = strstr(text, name);
 
-            if (found != NULL &&
-                (size_t)(found - text) < at(tokens, k)->length)
+            *used |= found != NULL &&
+                     (size_t)(found - text) < at(tokens, k)->length;
+            if (*used)
                 return SHMT_SOURCE_UNKNOWN;
             continue;
         }
         if (at(tokens, k)->word != SHMT_SOURCE_NAME ||
             !shmt_source_is(at(tokens, k), name) || is_member(tokens, k))
             continue;
-        use = use_at(tokens, k, to);
+        if (global && is_declared(tokens, k))
+            return out;
+        *used = true;
+        use = use_at(tokens, k, to, array);
         if (use == SHMT_SOURCE_UNKNOWN)
             return use;
         out |= use;
     }
     return out;
+}
+
+unsigned shmt_source_use(const struct shmt_source_tokens *tokens, size_t from,
+                         size_t to, const char *name)
+{
+    bool used;
+
+    return use_in(tokens, from, to, name, true, false, &used);
+}
+
+unsigned shmt_source_use_global(const struct shmt_source_tokens *tokens,
+                                size_t from, size_t to, const char *name,
+                                bool array, bool *used)
+{
+    return use_in(tokens, from, to, name, array, true, used);
 }

@@ -94,7 +94,7 @@ check "types, roles and sizes are what they were" all \
     "has opened/blend-1 'a: {type: f32, value: 2.5}'" \
     "has opened/blend-1 'at_0: {pointer: memory_2}'" \
     "has opened/blend-1 'at_8: {type: u32, value: [8, 992]}'" \
-    "has opened/blend-1 'offsets: {type: bytes, role: symbol, symbol: offsets'"
+    "has opened/blend-1 'offsets: {type: f32, role: symbol, symbol: offsets, count: 2'"
 check "numbers that reach the block are proposed, not tuned" all \
     "has opened/blend-1 'grid: [\"ceildiv(n, BLOCK)\"]'" \
     "has opened/blend-1 '# BLOCK: {values: [64, 128, 256]'" \
@@ -275,7 +275,7 @@ application opened load_ptx launch sum
 unset FAKE_CUDA_PTX
 check "PTX has its source and its variables" all as_alone \
     "[ -f opened/blend-1/image.ptx ]" \
-    "has opened/blend-1 'offsets: {type: bytes, role: symbol, symbol: offsets'"
+    "has opened/blend-1 'offsets: {type: f32, role: symbol, symbol: offsets, count: 2'"
 run check opened/blend-1
 check "and is a spec" exits 0
 application runtime load_library launch_ex

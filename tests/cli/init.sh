@@ -312,4 +312,62 @@ run check --no-compile "$own/plain.yaml"
 check "which check takes" all "exits 0" "out_has '^1 ok, 0 wrong'"
 run space "$own/plain.yaml"
 check "and which have values" all "exits 0" "out_has '^[1-9][0-9]* valid'"
+
+cat >"$own/variables.cu" <<'END'
+#define TAPS 25
+struct Params { float a; int b; };
+namespace filters {
+__constant__ float weights[TAPS], bias[2][TAPS + 1];
+}
+__constant__ Params params;
+__constant__ int table[4] = {1, 2, 3, 4};
+__device__ static unsigned retired = 0;
+__device__ unsigned int calls, idle;
+static __device__ __align__(16) float4 sums[8];
+__device__ float *list;
+__device__ const int fixed = 7;
+__device__ double seed = 2.5;
+volatile __device__ int done;
+__device__ int n, limits[m];
+
+static __device__ float helper(const float *x, int i)
+{
+    atomicAdd(&calls, 1u);
+    return filters::weights[i] * x[i] + table[1] + fixed;
+}
+__global__ void __launch_bounds__(128) scale(float *y, const float *x, int n)
+{
+    int i = blockIdx.x * 128 + threadIdx.x;
+    float bias = 3, *all = (float *)list;
+    if (i < n && limits[0] == 1)
+        y[i] = helper(x, i) * params.a * bias + all[i];
+    if (atomicInc(&retired, gridDim.x) == 1)
+        done = 1;
+    sums[0].x += 1;
+    seed++;
+}
+__global__ void other() { idle = filters::bias[0][0]; }
+END
+run init "$own/variables.cu" --entry scale -o "$own/scale.yaml" --force
+check "variables that the kernel uses are arguments" all "exits 0" \
+    "has '  weights: {type: f32, role: symbol, symbol: \"filters::weights\", count: 25}'" \
+    "has '  params: {type: bytes, role: symbol, count: \"TODO: the bytes of Params, a number\"}'" \
+    "has '  retired: {type: u32, role: inout, symbol: retired, count: 1, fill: zero}'" \
+    "has '  calls: {type: u32, role: inout, symbol: calls, count: 1, fill: zero}'" \
+    "has '  sums: {type: f32, role: inout, symbol: sums, count: 4 * 8, fill: zero, tolerance: '" \
+    "has '  seed: {type: f64, role: inout, symbol: seed, count: 1, fill: {constant: 2.5}, '" \
+    "has '  done: {type: i32, role: output, symbol: done, count: 1}'" \
+    "has '  limits: {type: i32, role: symbol, count: \"TODO: how many elements, a number, or by dimensions with \\\"define: true\\\"; the source says int [m]\"}'" \
+    "has '  list: \"TODO: a variable with an address, float *, which no spec fills'"
+check "and no others, nor what has its value" all "! has table:" \
+    "! has fixed:" "! has bias:" "! has idle:" "! has n_"
+printf '%s\n' '__device__ unsigned hits;' '__global__ void count()' \
+    '{ atomicAdd(&hits, 1u); }' >"$own/hits.cu"
+run init "$own/hits.cu" -o "$own/hits.yaml"
+sed -i 's/^parameters:.*/parameters: {B: {values: [32, 64], default: 32}}/
+    s/grid: .*/grid: 4/; s/block: .*/block: [B]/; /^reference/d' \
+    "$own/hits.yaml"
+run check --no-compile "$own/hits.yaml"
+check "a kernel may have results in variables alone" all "exits 0" \
+    "out_has '^1 ok, 0 wrong'"
 finish

@@ -660,6 +660,22 @@ static void walk(struct fake_launch *launch)
     }
 }
 
+/* Into variables of its module alone; with $FAKE_TALLY one too many. */
+static void tally(struct fake_launch *launch)
+{
+    unsigned *seen = fake_variable(launch, "_ZN8counters4seenE");
+    const int *untouched = fake_variable(launch, "untouched");
+    float *mean = fake_variable(launch, "mean");
+    const float *x = memory(launch, 1);
+    const int n = ARGUMENT(launch, 3, int);
+
+    launch->cost_us = launch->threads;
+    for (int i = 0; i < n; i++)
+        seen[(int)x[i]]++;
+    seen[0] += getenv("FAKE_TALLY") != NULL;
+    *mean = ARGUMENT(launch, 2, float) * (float)n + (float)untouched[0];
+}
+
 /* What it reads no capture sees. */
 static void stray(struct fake_launch *launch)
 {
@@ -717,7 +733,8 @@ static const struct {
     {"mirror", mirror}, {"opposite", opposite},
     {"grid_reference", grid_reference}, {"steps_reference", steps_reference},
     {"tiles", tiles}, {"tensor_reference", tensor_reference},
-    {"blend", blend}, {"cover", cover}, {"total", total}, {"stray", stray},
+    {"blend", blend}, {"cover", cover}, {"tally", tally},
+    {"total", total}, {"stray", stray},
     {"gather", gather}, {"walk", walk}, {"follow", follow},
     {"plain", plain}, {"stride", cover}, {"uneven", cover},
     {"loose", cover}, {"plenty", cover}, {"many", cover},

@@ -61,6 +61,25 @@ static void check_host(const struct shmt_source *source, const char *text)
     }
 }
 
+/* What a kernel of the text does with its variables. */
+static void check_globals(struct shmt_arena *arena, const char *text,
+                          const struct shmt_source *source)
+{
+    const struct shmt_source_global *list;
+    size_t count;
+
+    FUZZ_HOLDS(shmt_source_globals(
+                   arena, text, source->kernel_count == 0
+                                    ? NULL : &source->kernels[0],
+                   &list, &count, NULL) == SHMTUNE_OK);
+    for (size_t k = 0; k < count; k++) {
+        FUZZ_HOLDS(strstr(text, list[k].name) != NULL);
+        FUZZ_HOLDS(list[k].declared.element < SHMT_ELEMENT_COUNT);
+        FUZZ_HOLDS(list[k].used || !list[k].unknown);
+        FUZZ_HOLDS(list[k].count == NULL || list[k].count[0] != '\0');
+    }
+}
+
 static void check_source(const struct shmt_source *source, const char *text)
 {
     for (size_t k = 0; k < source->kernel_count; k++) {
@@ -93,11 +112,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\0';
     FUZZ_HOLDS(shmt_source_read(arena, text, &source, NULL) == SHMTUNE_OK);
     check_source(&source, text);
+    check_globals(arena, text, &source);
     check_extents(&source, text, INT32_MAX);
     FUZZ_HOLDS(shmt_source_preprocess(arena, text, &plain, NULL) ==
                SHMTUNE_OK);
     FUZZ_HOLDS(shmt_source_read(arena, plain, &source, NULL) == SHMTUNE_OK);
     check_source(&source, plain);
+    check_globals(arena, plain, &source);
     if (shmt_signature_read(arena, text, &signature))
         check_signature(&signature);
     if (shmt_signature_read_symbol(arena, text, &signature))

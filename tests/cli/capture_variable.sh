@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# capture: a launch that changes variables of its module alone; they are kept
+# before it and after it, drafted as results, tuned, and a candidate that writes
+# something else into one is found.  No GPU is needed.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+. "$SHMT_SRCDIR/tests/cli/application.sh"
+
+if [ -z "$FAKE_NVRTC_REAL" ]; then
+    skip "variables that a launch changes are captured" "no NVRTC"
+    finish
+    exit 0
+fi
+cd "$folder" || exit 1
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so APPLICATION_SOURCE=tally.cu
+export SHMTUNE_LIBCUDA APPLICATION_SOURCE
+cat >tally.cu <<'END'
+namespace counters {
+__device__ unsigned seen[3 + 4];
+}
+__device__ float mean;
+__device__ int untouched[2];
+__constant__ float offsets[2];
+extern "C" __global__ void blend(float *y) { y[0] = offsets[0]; }
+extern "C" __global__ void __launch_bounds__(BLOCK)
+tally(float *z, const float *x, SCALAR a, int n)
+{
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    if (i < n)
+        atomicAdd(&counters::seen[(int)x[i]], 1u);
+    if (i == 0)
+        mean = a * n + untouched[0];
+}
+END
+has() { grep -qE -e "$1" taken/tally-1/kernel.yaml; }
+
+run capture --no-rerun -o taken -- "$fake/application" opened load tally=1000
+check "what a launch changes in its module is compared" all "exits 0" \
+    "has '  seen: .type: u32, role: inout, symbol: .*counters4seenE, count: 7, fill: .file: .*, expect: .file: '" \
+    "has '  mean: .type: f32, role: inout, symbol: mean, count: 1, fill: .*, expect: .*, tolerance: '" \
+    "has '  untouched: .type: i32, role: symbol, symbol: untouched, count: 2, fill: '" \
+    "has '  offsets: .type: f32, role: symbol, symbol: offsets, count: 2, fill: '" \
+    "has '  z: .type: f32, role: input, '"
+run check taken/tally-1
+check "and is a spec" exits 0
+rm -rf taken
+run capture --propose -o taken -- "$fake/application" opened load tally=1000
+check "made again, what is only written is an output" all "exits 0" \
+    "err_has 'tally-1: made again it gives what .* got; output: mean; in-out: seen'" \
+    "has '  mean: .type: f32, role: output, symbol: mean, count: 1, expect: '" \
+    "has '  seen: .type: u32, role: inout, symbol: .*, count: 7, fill: '"
+run tune taken/tally-1 --device 0 --strategy exhaustive -o tuned
+check "it is tuned" all "exits 0" "out_has 'tally'"
+FAKE_TALLY=1
+export FAKE_TALLY
+run tune taken/tally-1 --device 0 --strategy exhaustive -o wrong
+check "one that counts otherwise is wrong" all "! exits 0" \
+    "err_has 'seen.*is .*expected '"
+finish
