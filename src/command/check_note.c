@@ -276,6 +276,50 @@ static void note_tolerances(struct shmt_check *check,
     }
 }
 
+/* -- arguments that nobody takes ------------------------------------------- */
+
+static bool is_taken(const struct shmt_launch *launches, size_t count,
+                     size_t argument)
+{
+    for (size_t k = 0; k < count; k++)
+        for (size_t a = 0; a < launches[k].reach_count; a++)
+            if (launches[k].arguments[a] == argument)
+                return true;
+    return false;
+}
+
+/* A name that was forgotten in a launch, or one that is left over.  What is no
+ * result may be; a program is given all inputs, and what has an address is
+ * found by that, a variable by its name. */
+static void note_idle_arguments(struct shmt_check *check,
+                                const struct shmt_kernel *kernel)
+{
+    for (size_t k = 0; k < kernel->argument_count; k++) {
+        const struct shmt_argument *argument = &kernel->arguments[k];
+        const bool filled = argument->role == SHMT_ROLE_INPUT ||
+                            argument->role == SHMT_ROLE_VALUE;
+        struct shmt_place place;
+
+        if ((!filled && argument->role != SHMT_ROLE_WORKSPACE) ||
+            (filled && kernel->answer.word_count > 0) ||
+            argument->at != 0 || argument->symbol != NULL ||
+            is_taken(kernel->launches, kernel->launch_count, k) ||
+            is_taken(kernel->reference, kernel->reference_count, k) ||
+            is_taken(kernel->setup, kernel->setup_count, k) ||
+            is_taken(kernel->compare, kernel->compare_count, k))
+            continue;
+        place = shmt_expr_place(argument->count);
+        shmt_check_report(check, SHMT_CHECK_NOTE,
+                          "%s:%d:%d: no launch takes the %s %s, which is %s "
+                          "for nothing; name it among the arguments of a "
+                          "launch, or take it away", place.file, place.line,
+                          place.column,
+                          argument->role == SHMT_ROLE_VALUE
+                              ? "array" : shmt_role_word(argument->role),
+                          argument->name, filled ? "filled" : "allocated");
+    }
+}
+
 /* -- functions of the host ------------------------------------------------ */
 
 static void note_host(struct shmt_check *check,
@@ -327,6 +371,7 @@ void shmt_check_notes(struct shmt_check *check,
     note_stray_words(check, kernel);
     note_idle_parameters(check, kernel);
     note_tolerances(check, kernel);
+    note_idle_arguments(check, kernel);
     note_host(check, kernel);
     note_answer(check, kernel);
 }

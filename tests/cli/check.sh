@@ -67,6 +67,14 @@ run check --no-compile "$root/kernels/words.yaml"
 check "a word that no parameter has in a launch" all "exits 0" \
     "out_has \"^note .*/words.yaml:24:19: 'dinamic' is no value of MEMORY\""
 rm "$root/kernels/words.yaml"
+sed 's/^arguments:/&\n  mask: {type: u8, role: input, count: 9}\n  room: {type: u8, role: workspace, count: 9}/' \
+    "$root/kernels/scale.yaml" >"$root/kernels/untaken.yaml"
+run check --no-compile "$root/kernels/untaken.yaml"
+check "what no launch takes is noted" all "exits 0" \
+    "out_has '^note .*/untaken.yaml:[0-9]*:40: no launch takes the input mask, which is'" \
+    "out_has '^note .*/untaken.yaml:[0-9]*:44: no launch takes the workspace room,'" \
+    "out_lacks 'takes the input x'"
+rm "$root/kernels/untaken.yaml"
 sed -e 's/^  PAD:/  PDA: {values: [0, 1], default: 0}\n&/' \
     -e 's/scale.cu/idle.cu/' "$root/kernels/scale.yaml" \
     >"$root/kernels/idle.yaml"
