@@ -25,7 +25,8 @@ void shmt_budget_begin(struct shmt_budget *budget,
 /* What shmt_budget_spend does when it is time to look at the clock. */
 bool shmt_budget_look(struct shmt_budget *budget);
 
-/* Takes steps: one is about what one sub-expression of one prefix costs.
+/* Takes steps: one is about what one sub-expression costs of a prefix that is
+ * kept, five nanoseconds or so.
  * False: the budget is spent. */
 static inline bool shmt_budget_spend(struct shmt_budget *budget,
                                      uint64_t steps)

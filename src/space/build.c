@@ -567,6 +567,22 @@ static bool is_too_much(struct builder *builder,
                                  states_bytes(&builder->next));
 }
 
+/* A prefix that is refused costs a fifth of one that is kept, whose state is
+ * looked up among all others. */
+enum { KEPT = 5 };
+
+/* Takes what so many prefixes cost of `each` steps: all of a block, refused or
+ * not, or what those cost more that are kept.  False: that is too much. */
+static bool spend(struct builder *builder, const struct shmt_build_layer *raw,
+                  uint64_t each, size_t count, size_t kept)
+{
+    builder->limited =
+        !shmt_budget_spend(builder->effort->budget,
+                           (count + kept * (KEPT - 1)) * each / KEPT) ||
+        is_too_much(builder, raw);
+    return !builder->limited;
+}
+
 static bool build_level(struct builder *builder, size_t at)
 {
     const struct shmt_plan_level *level = &builder->plan->levels[at];
@@ -594,16 +610,14 @@ static bool build_level(struct builder *builder, size_t at)
         fill(builder, at, from, count);
         from += count;
         builder->effort->visited += count;
-        if (!shmt_budget_spend(builder->effort->budget, count * each) ||
-            is_too_much(builder, raw)) {
-            builder->limited = true;
+        if (!spend(builder, raw, each, count, 0))
             return false;
-        }
         for (size_t k = 0; k < level->exact_count; k++)
             shmt_lanes_compute(&builder->lanes, level->exact[k], count);
         count = prune_false(builder, at, count);
         count = prune_by_bounds(builder, at, count);
-        if (!emit(builder, raw, level, count))
+        if (!spend(builder, raw, each, 0, count) ||
+            !emit(builder, raw, level, count))
             return false;
     }
     for (uint32_t s = 0; s < raw->state_count; s++)

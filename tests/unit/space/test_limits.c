@@ -291,11 +291,37 @@ static void what_bounds_cannot_tell_is_evaluated(void)
     shmt_space_free(space);
 }
 
+/* Most prefixes of it are refused, which is cheap: it is enumerated. */
+static void products_are_enumerated(void)
+{
+    enum { MOST = 512 };
+    const struct shmt_space_limits limits = {.steps = 12000000};
+    struct shmt_text values = {0};
+    struct shmt_space *space;
+    uint64_t pairs = 0;
+
+    for (int k = 1; k <= MOST; k++) {
+        shmt_text_addf(&values, k == 1 ? "%d" : ",%d", k);
+        pairs += (uint64_t)(MOST / k);
+    }
+    begin(&made);
+    add_alike(&made, 3, shmt_text_string(&values));
+    shmt_text_add(&text, "p0 * p1 == p2");
+    constrain();
+    CHECK_INT(build(&limits, &space), SHMTUNE_OK);
+    CHECK(space != NULL && !shmt_space_is_drawn(space));
+    CHECK_INT(shmt_space_count(space), pairs);
+    CHECK(is_sound(space));
+    shmt_space_free(space);
+    shmt_text_free(&values);
+}
+
 int main(void)
 {
     arena = shmt_arena_new();
     CHECK_RUN(many_solutions_are_drawn);
     CHECK_RUN(parity_is_drawn);
+    CHECK_RUN(products_are_enumerated);
     CHECK_RUN(chains_of_remainders_are_drawn);
     CHECK_RUN(defaults_are_kept);
     CHECK_RUN(few_solutions_are_all_found);
