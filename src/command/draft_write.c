@@ -18,24 +18,76 @@
 
 /* -- names ---------------------------------------------------------------- */
 
-static const char *make_name(struct shmt_draft *draft, const char *word,
-                             size_t number)
+/* Whether a draft has a parameter of this name, or may come to have one. */
+static bool is_parameter(const struct shmt_draft *draft, const char *name)
 {
-    char name[64];
+    static const char *const words[] = {"BLOCK_", "GRID_"};
+    bool found = false;
 
-    snprintf(name, sizeof name, "%s%zu", word, number);
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
+        const size_t length = strlen(words[k]);
+
+        found |= strncmp(name, words[k], length) == 0 &&
+                 strlen(name) == length + 1 &&
+                 strchr("XYZ", name[length]) != NULL;
+    }
+    for (size_t k = 0; k < draft->number_count; k++)
+        found |= strcmp(draft->numbers[k].name, name) == 0;
+    return found;
+}
+
+static bool is_argument(const struct shmt_draft *draft, const char *name)
+{
+    for (size_t k = 0; k < draft->argument_count; k++)
+        if (draft->arguments[k].name != NULL &&
+            strcmp(draft->arguments[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether an argument, or a memory before the m-th, is called so. */
+static bool is_taken(const struct shmt_draft *draft, size_t m,
+                     const char *name)
+{
+    for (size_t k = 0; k < m; k++)
+        if (strcmp(draft->memories[k].name, name) == 0)
+            return true;
+    return is_argument(draft, name);
+}
+
+/* "memory_1", or "memory_1_" where that is taken; before the m-th memory. */
+static const char *make_name(struct shmt_draft *draft, const char *word,
+                             size_t number, size_t m)
+{
+    static const char more[] = "____________________";
+    char name[64];
+    int tail = 0;
+
+    do
+        snprintf(name, sizeof name, "%s%zu%.*s", word, number, tail, more);
+    while (is_taken(draft, m, name) && ++tail < (int)sizeof more);
     return shmt_arena_copy(draft->arena, name, strlen(name));
 }
 
+/* As the source calls them, where a spec may: what is passed need not be called
+ * so. */
 static bool name_arguments(struct shmt_draft *draft)
 {
+    for (size_t k = 0; k < draft->argument_count; k++)
+        draft->arguments[k].name = NULL;
     for (size_t k = 0; k < draft->argument_count; k++) {
         struct shmt_draft_argument *one = &draft->arguments[k];
 
-        one->name = one->declared != NULL &&
-                            shmt_yaml_is_word(one->declared->name)
-                        ? one->declared->name
-                        : make_name(draft, "argument", k + 1);
+        if (one->declared != NULL &&
+            shmt_yaml_is_word(one->declared->name) &&
+            !is_parameter(draft, one->declared->name))
+            one->name = one->declared->name;
+    }
+    for (size_t k = 0; k < draft->argument_count; k++) {
+        struct shmt_draft_argument *one = &draft->arguments[k];
+
+        if (one->name == NULL)
+            one->name = make_name(draft, "argument", k + 1, 0);
         if (one->name == NULL)
             return false;
     }
@@ -145,36 +197,54 @@ static bool may_be(const struct shmt_draft *draft, size_t m,
     return true;
 }
 
-/* What the source says that a variable is made of; bytes: it does not. */
+/* Whether the symbol, "mean" or "_ZN8counters4seenE", is of the variable that
+ * is called "counters::seen". */
+static bool is_symbol_of(const char *symbol, const char *qualified)
+{
+    struct shmt_text parts = {0};
+    bool same = strcmp(symbol, qualified) == 0;
+
+    for (const char *at = qualified; *at != '\0';) {
+        const size_t length = strcspn(at, ":");
+
+        shmt_text_addf(&parts, "%zu%.*s", length, (int)length, at);
+        at += length + strspn(at + length, ":");
+    }
+    same |= strncmp(symbol, "_Z", 2) == 0 && !parts.failed &&
+            strstr(symbol, shmt_text_string(&parts)) != NULL;
+    shmt_text_free(&parts);
+    return same;
+}
+
+/* What the source says that a variable is made of; bytes: it does not.  Of
+ * several that may be it the one in most namespaces is. */
 static enum shmt_element declared_as(const struct shmt_draft *draft,
                                      const char *symbol)
 {
-    const char *name = shmt_draft_plain_name(draft->arena, symbol);
+    const struct shmt_source_global *best = NULL;
 
-    for (size_t k = 0; name != NULL && k < draft->global_count; k++) {
-        const struct shmt_signature_parameter *one =
-            &draft->globals[k].declared;
+    for (size_t k = 0; k < draft->global_count; k++) {
+        const struct shmt_source_global *const one = &draft->globals[k];
 
-        if (strcmp(draft->globals[k].name, name) == 0 && !one->pointer &&
-            (one->kind == SHMT_SIGNATURE_ELEMENT ||
-             one->kind == SHMT_SIGNATURE_VECTOR))
-            return one->element;
+        if (is_symbol_of(symbol, one->qualified) &&
+            (best == NULL || strlen(one->qualified) > strlen(best->qualified)))
+            best = one;
     }
-    return SHMT_ELEMENT_BYTES;
+    return best != NULL && !best->declared.pointer &&
+                   (best->declared.kind == SHMT_SIGNATURE_ELEMENT ||
+                    best->declared.kind == SHMT_SIGNATURE_VECTOR)
+               ? best->declared.element : SHMT_ELEMENT_BYTES;
 }
 
-/* A variable's own name, unless an argument is called so. */
-static const char *variable_name(struct shmt_draft *draft,
-                                 const char *symbol)
+/* The own name of the m-th, a variable, where that is free. */
+static const char *variable_name(struct shmt_draft *draft, size_t m)
 {
-    const char *name = shmt_draft_plain_name(draft->arena, symbol);
+    const char *name = shmt_draft_plain_name(draft->arena,
+                                             draft->memories[m].symbol);
 
-    if (name == NULL || shmt_text_name_length(name) != strlen(name))
-        return NULL;
-    for (size_t k = 0; k < draft->argument_count; k++)
-        if (strcmp(draft->arguments[k].name, name) == 0)
-            return NULL;
-    return name;
+    return name == NULL || shmt_text_name_length(name) != strlen(name) ||
+                   is_taken(draft, m, name) || is_parameter(draft, name)
+               ? NULL : name;
 }
 
 /* The first parameter that points to its begin, and says of what, is it, if
@@ -210,9 +280,9 @@ static bool name_memory(struct shmt_draft *draft, size_t m)
         }
     }
     if (memory->name == NULL && memory->symbol != NULL)
-        memory->name = variable_name(draft, memory->symbol);
+        memory->name = variable_name(draft, m);
     if (memory->name == NULL)
-        memory->name = make_name(draft, "memory_", m);
+        memory->name = make_name(draft, "memory_", m, m);
     return memory->name != NULL;
 }
 

@@ -285,7 +285,8 @@ read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
             key, reader->err, "the name %s is an argument and a %s",
             key->text, symbol < reader->kernel->dimension_count
                            ? "dimension; only a scalar may share it"
-                           : "parameter");
+                           : "parameter; call the argument otherwise, its "
+                             "name need not be the kernel's");
     *(struct shmt_argument *)item = argument;
     return SHMTUNE_OK;
 }

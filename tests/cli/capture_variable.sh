@@ -58,4 +58,19 @@ export FAKE_TALLY
 run tune taken/tally-1 --device 0 --strategy exhaustive -o wrong
 check "one that counts otherwise is wrong" all "! exits 0" \
     "err_has 'seen.*is .*expected '"
+unset FAKE_TALLY
+
+# Names that drafts give by themselves, and two variables with one name.
+sed -i 's/float [*]z/float *BLOCK_X/; s/\<x\>/memory_6/g; s/threadIdx.memory_6/threadIdx.x/
+    s/blockIdx.memory_6/blockIdx.x/; s/^__device__ float mean/namespace others {\n__device__ int seen[2];\n}\n&/
+    s/untouched\[0\]/& + others::seen[0]/' tally.cu
+rm -rf taken
+run capture --no-rerun -o taken -- "$fake/application" opened load tally=1000
+check "names that are taken are given to nothing else" all "exits 0" \
+    "has 'arguments: .argument1, memory_6, a, n.'" \
+    "[ \$(grep -c '^  seen: ' taken/tally-1/kernel.yaml) = 1 ]" \
+    "[ \$(grep -c '^  memory_6: ' taken/tally-1/kernel.yaml) = 1 ]" \
+    "has '  memory_6_: .type: i32, role: symbol, symbol: _ZN6others4seenE'"
+run check taken/tally-1
+check "so that each is a spec" exits 0
 finish

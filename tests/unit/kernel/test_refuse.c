@@ -342,6 +342,10 @@ static const struct {
      "  b: {type: f32, role: symbol, count: 2}\n"
      "  c: {type: f32, role: output, symbol: b, count: 2}", ":49:3:",
      "b and c are both the variable b of the source"},
+    {"  a: {type: f32, value: 1.5}",
+     "  a: {type: f32, value: 1.5}\n  BLOCK: {type: i32, value: 2}",
+     ":48:3:", "the name BLOCK is an argument and a parameter; call the "
+     "argument otherwise, its name need not be the kernel's"},
     {"type: f16, role: output", "type: f32, role: output, symbol: hits",
      ":44:53:", "the count of a variable of the source uses the dimension rows, "
      "which the source does not know; give it \"define: true\""},
