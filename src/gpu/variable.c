@@ -320,10 +320,13 @@ static void note_unfilled(const struct shmt_kernel *kernel,
     if (!plain.failed && is_unfilled(kernel, &kernel->code, plain.data))
         shmt_text_addf(notes, "the %s variable %s (%llu byte%s) has no "
                        "initialiser, and no argument with \"role: symbol\" "
-                       "fills it\n",
+                       "fills it%s\n",
                        found->constant ? "__constant__" : "__device__",
                        plain.data, (unsigned long long)found->bytes,
-                       shmt_text_plural(found->bytes));
+                       shmt_text_plural(found->bytes),
+                       found->constant ? "" : "; if kernels write it, an "
+                       "output or workspace with \"symbol\" has it set before "
+                       "each run, and compared");
     notes->failed |= plain.failed;
     shmt_text_free(&plain);
 }
