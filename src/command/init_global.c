@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,11 +135,11 @@ static void add_fill(const struct shmt_source_global *global,
 
     end += strspn(end, "uUlLfF ");
     shmt_text_add(text, ", fill: ");
-    if (global->value == NULL || strcmp(value, "{ 0 }") == 0 ||
-        strcmp(value, "{ }") == 0 || (*end == '\0' && !(number < 0) &&
+    if (global->value == NULL || strcmp(value, "{0}") == 0 ||
+        strcmp(value, "{}") == 0 || (*end == '\0' && !(number < 0) &&
                                       !(number > 0)))
         shmt_text_add(text, "zero");
-    else if (all && *end == '\0')
+    else if (all && *end == '\0' && isfinite(number))
         shmt_text_addf(text, "{constant: %.17g}", number);
     else
         shmt_init_mark(text, "what it begins with; the source says %.100s",

@@ -313,7 +313,9 @@ static bool read_declaration(struct reader *reader, size_t *k)
     do {
         done = read_variable(reader, type, name, &end, &one);
         *k = end;
-        name = end + 1;
+        one.declared.pointer = false;
+        for (name = end + 1; shmt_source_is(at(tokens, name), "*"); name++)
+            one.declared.pointer = true;
     } while (done && shmt_source_is(at(tokens, end), ",") &&
              at(tokens, name)->word == SHMT_SOURCE_NAME);
     return done;

@@ -328,7 +328,7 @@ __device__ float *list;
 __device__ const int fixed = 7;
 __device__ double seed = 2.5;
 volatile __device__ int done;
-__device__ int n, limits[m];
+__device__ int n, limits[m], *none = nullptr, counts[3] = {0}, marks[2] = {1, 2};
 
 static __device__ float helper(const float *x, int i)
 {
@@ -345,6 +345,7 @@ __global__ void __launch_bounds__(128) scale(float *y, const float *x, int n)
         done = 1;
     sums[0].x += 1;
     seed++;
+    counts[0] += marks[0]++;
 }
 __global__ void other() { idle = filters::bias[0][0]; }
 END
@@ -357,6 +358,8 @@ check "variables that the kernel uses are arguments" all "exits 0" \
     "has '  sums: {type: f32, role: inout, symbol: sums, count: 4 * 8, fill: zero, tolerance: '" \
     "has '  seed: {type: f64, role: inout, symbol: seed, count: 1, fill: {constant: 2.5}, '" \
     "has '  done: {type: i32, role: output, symbol: done, count: 1}'" \
+    "has '  counts: {type: i32, role: inout, symbol: counts, count: 3, fill: zero}'" \
+    "has '  marks: {type: i32, role: inout, symbol: marks, count: 2, fill: \"TODO: what it begins with; the source says {1, 2}\"}'" \
     "has '  limits: {type: i32, role: symbol, count: \"TODO: how many elements, a number, or by dimensions with \\\"define: true\\\"; the source says int [m]\"}'" \
     "has '  list: \"TODO: a variable with an address, float *, which no spec fills'"
 check "and no others, nor what has its value" all "! has table:" \
