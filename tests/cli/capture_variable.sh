@@ -16,24 +16,7 @@ fi
 cd "$folder" || exit 1
 SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so APPLICATION_SOURCE=tally.cu
 export SHMTUNE_LIBCUDA APPLICATION_SOURCE
-cat >tally.cu <<'END'
-namespace counters {
-__device__ unsigned seen[3 + 4];
-}
-__device__ float mean;
-__device__ int untouched[2];
-__constant__ float offsets[2];
-extern "C" __global__ void blend(float *y) { y[0] = offsets[0]; }
-extern "C" __global__ void __launch_bounds__(BLOCK)
-tally(float *z, const float *x, SCALAR a, int n)
-{
-    int i = blockIdx.x * BLOCK + threadIdx.x;
-    if (i < n)
-        atomicAdd(&counters::seen[(int)x[i]], 1u);
-    if (i == 0)
-        mean = a * n + untouched[0];
-}
-END
+cp "$SHMT_SRCDIR/tests/fake/data/tally.cu" . || exit 1
 has() { grep -qE -e "$1" taken/tally-1/kernel.yaml; }
 
 run capture --no-rerun -o taken -- "$fake/application" opened load tally=1000

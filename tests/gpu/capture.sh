@@ -129,6 +129,30 @@ for kernel in cover total; do
     report "made again: $kernel is tuned" [ $? -eq 0 ]
 done
 
+# A launch that changes variables of its module alone.
+APPLICATION_SOURCE=tally.cu
+export APPLICATION_SOURCE
+cp "$here/../fake/data/tally.cu" .
+"$build/shmtune" capture --propose -o variables -- ./application opened load \
+    tally=100000 >out 2>err
+report "variables: what is only written is an output" all \
+    "grep -q 'tally-1: made again it gives .* got; output: mean; in-out: seen' err" \
+    "grep -q 'mean: {type: f32, role: output, symbol: mean, count: 1, expect' variables/tally-1/kernel.yaml" \
+    "grep -q 'seen: {type: u32, role: inout, symbol: .*, count: 7, fill' variables/tally-1/kernel.yaml"
+sed 's/^/# /' err
+unset APPLICATION_SOURCE
+"$build/shmtune" tune variables/tally-1 --device 0 --strategy exhaustive \
+    -o tuned-variables >log 2>&1
+status=$?
+count_right tuned-variables/tally-1
+report "variables: it is tuned, all $right are right" all "[ $status -eq 0 ]" \
+    "[ $tried -ge 3 ]" "[ $right -eq $tried ]"
+sed -i '/atomicAdd/s/1u/2u/' variables/tally-1/program.cu
+"$build/shmtune" tune variables/tally-1 --device 0 --strategy exhaustive \
+    -o wrong-variables >log 2>&1
+report "variables: one that counts otherwise is wrong" \
+    grep -q 'seen.*is .*expected ' log
+
 ./application opened load_ptx launch sum >alone 2>err
 "$build/shmtune" capture --propose -o ptx -- ./application opened load_ptx \
     launch sum >out 2>err
