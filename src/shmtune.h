@@ -335,8 +335,13 @@ enum shmtune_role {
     SHMTUNE_POINTER,     /* to the buffer of another argument, or null */
     SHMTUNE_STRUCT,      /* a struct that is passed by value, made of numbers
                             and such pointers */
-    SHMTUNE_TENSOR_MAP   /* a CUtensorMap of another argument's buffer, which
+    SHMTUNE_TENSOR_MAP,  /* a CUtensorMap of another argument's buffer, which
                             the library encodes */
+    SHMTUNE_TEXTURE      /* a CUtexObject or cudaTextureObject_t of yours,
+                            which has the extents, addressing and filter that
+                            the spec says.  The buffer that the spec makes it
+                            of is yours alone: give NULL for that, if no launch
+                            takes it, too */
 };
 struct shmtune_argument {
     size_t size;             /* SHMTUNE_ARGUMENT_INIT sets it */
@@ -489,9 +494,9 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
 /*
  * Bytes of the buffer that argument k needs at the choice's problem, or of the
  * array that it passes by value, or of the variable that it fills; 0 for a
- * scalar, a pointer and a struct, and for what this configuration does not
- * use, for which shmtune_launch takes NULL.  A workspace depends on the
- * configuration: ask after every selection.
+ * scalar, a pointer, a struct and a texture, and for what this configuration
+ * does not use, for which shmtune_launch takes NULL.  A workspace depends on
+ * the configuration: ask after every selection.
  *
  * SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when the spec gives
  * no size at this problem (more than 2^63 bytes, say).
@@ -628,7 +633,7 @@ enum shmtune_status shmtune_read(const struct shmtune_function *function,
  * for an array that is passed by value the address of its first element, for a
  * pointer, a struct or a tensor map the address of yours, or NULL for the one
  * that the spec makes of numbers and of the buffers you give, which are given
- * in any case.
+ * in any case, for a texture the address of your handle of it, 8 bytes.
  * Numbers and arrays are read before the call returns, so two launches may
  * have two of them, on any streams.  A NULL is right, too, where
  * shmtune_argument_bytes says 0, and for a variable.
@@ -639,9 +644,9 @@ enum shmtune_status shmtune_read(const struct shmtune_function *function,
  * workspace, each with a workspace of its own.
  *
  * SHMTUNE_INVALID_ARGUMENT: a NULL, or a buffer or an array that is a null
- * pointer, or a variable that was never filled; then nothing was launched.
- * SHMTUNE_CUDA: the driver refused, or
- * reports the error of earlier work; the message has its name.
+ * pointer, or a texture that is 0, or a variable that was never filled; then
+ * nothing was launched.  SHMTUNE_CUDA: the driver refused, or reports the error
+ * of earlier work; the message has its name.
  */
 enum shmtune_status shmtune_launch(const struct shmtune_function *function,
                                    void *const *arguments, void *stream,

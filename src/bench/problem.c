@@ -27,6 +27,7 @@ void shmt_bench_problem_free(struct shmt_bench *bench)
         shmt_buffer_free(&bench->probe, &slot->actual);
         shmt_buffer_free(&bench->probe, &slot->expected);
         shmt_buffer_free(&bench->probe, &slot->initial);
+        shmt_texture_free(bench->options.driver, &slot->texture);
         free(slot->array);
         free(slot->packed);
         *slot = (struct shmt_bench_slot){0};
@@ -205,7 +206,7 @@ static enum shmtune_status set_scalars(struct shmt_bench *bench,
 
         if (argument->role == SHMT_ROLE_SCALAR)
             status = set_scalar(bench, k, evaluated, err);
-        else if (argument->bytes > 0)
+        else if (argument->bytes > 0 && argument->texture == NULL)
             status = set_packed(bench, k, evaluated, err);
     }
     return status;
@@ -382,6 +383,8 @@ enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
     status = make_slots(bench, &evaluated, err);
     if (status == SHMTUNE_OK)
         status = set_scalars(bench, &evaluated, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_bench_texture_make(bench, &evaluated, err);
     if (status == SHMTUNE_OK)
         status = shmt_bench_setup(bench, problem, err);
     if (status == SHMTUNE_OK)

@@ -39,7 +39,7 @@ static CUresult copy_variables(struct shmt_bench *bench,
                                bool (*wanted)(const struct shmt_argument *))
 {
     const struct shmt_module *module = &run->loaded->module;
-    CUresult result = CUDA_SUCCESS;
+    CUresult result = shmt_bench_texture_fill(bench);
 
     for (size_t k = 0; k < module->variable_count; k++) {
         const struct shmt_module_variable *variable = &module->variables[k];
@@ -174,11 +174,12 @@ static void *source_of(struct shmt_bench *bench, size_t k,
     case SHMT_ROLE_STRUCT:
     case SHMT_ROLE_TENSOR_MAP:
     case SHMT_ROLE_VALUE: return bench->slots[k].array;
+    case SHMT_ROLE_TEXTURE: return &bench->slots[k].texture.object;
     default: return pointer;
     }
 }
 
-/* Makes the pointers of argument k, if it has some. */
+/* Makes the pointers of argument k, if it has some, its map or its texture. */
 static CUresult link_packed(struct shmt_bench *bench, size_t k,
                             const uint64_t *addresses)
 {
@@ -188,6 +189,9 @@ static CUresult link_packed(struct shmt_bench *bench, size_t k,
 
     if (slot->packed == NULL)
         return CUDA_SUCCESS;
+    if (argument->role == SHMT_ROLE_TEXTURE)
+        return shmt_bench_texture_link(
+            bench, k, addresses[argument->members[0].target]);
     if (argument->role == SHMT_ROLE_TENSOR_MAP) {
         const uint64_t address = addresses[argument->members[0].target];
 

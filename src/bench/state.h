@@ -30,9 +30,10 @@ struct shmt_bench_slot {
                                       spec passes */
     void *packed;                  /* what the array of a pointer or a struct
                                       is made of at each launch; of a tensor
-                                      map the numbers */
+                                      map or a texture the numbers */
     uint64_t encoded;              /* the address that the array of a tensor
                                       map is for; 0: of none */
+    struct shmt_texture texture;
 };
 
 /* A candidate on the device. */
@@ -198,6 +199,19 @@ enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
                                      const int64_t *problem,
                                      struct shmt_error *err);
 
+/* -- texture.c ------------------------------------------------------ */
+
+/* Evaluates the textures, and makes those of inputs. */
+enum shmtune_status
+shmt_bench_texture_make(struct shmt_bench *bench,
+                        struct shmt_kernel_evaluated *evaluated,
+                        struct shmt_error *err);
+/* Copies inputs into the arrays that they are read from. */
+CUresult shmt_bench_texture_fill(struct shmt_bench *bench);
+/* Makes the texture k be of the buffer at `address`. */
+CUresult shmt_bench_texture_link(struct shmt_bench *bench, size_t k,
+                                 CUdeviceptr address);
+
 /* -- answer.c ------------------------------------------------------- */
 
 /* Lets the spec's program compute what is expected, or finds it in the cache,
@@ -220,9 +234,9 @@ CUresult shmt_bench_compare(struct shmt_bench *bench, struct shmt_result *out);
 
 /* -- run.c ---------------------------------------------------------- */
 
-/* Fills the variables of the run's binary that are read alone, once before its
- * launches, as an application does; the setup's without those that the setup
- * fills. */
+/* Fills the variables of the run's binary that are read alone, and the arrays
+ * of textures, once before its launches, as an application does; the setup's
+ * without the variables that the setup fills. */
 CUresult shmt_bench_run_fill(struct shmt_bench *bench,
                              const struct shmt_bench_run *run);
 /* Copies to the variables that launches may write what is in their buffers, and

@@ -214,8 +214,7 @@ static void add_both(const struct part *part, size_t k, size_t p,
                    p + 1, parameter->name[0] == '\0' ? "" : ", ",
                    parameter->name, argument->name, vowel ? "an" : "a",
                    shmt_role_word(argument->role));
-    if (argument->role != SHMT_ROLE_STRUCT &&
-        argument->role != SHMT_ROLE_POINTER)
+    if (argument->bytes == 0)
         shmt_text_addf(text, " of %s", shmt_element_word(argument->element));
 }
 
@@ -241,6 +240,7 @@ static void report_type(const struct part *part, size_t k, size_t p)
                        passed(part, k, other)->name, argument->name,
                        other + 1);
     else if (one->kind == SHMT_SIGNATURE_ELEMENT &&
+             argument->bytes == 0 &&
              one->pointer == (argument->role != SHMT_ROLE_SCALAR))
         shmt_text_addf(&text, "; write \"type: %s\"",
                        shmt_element_word(one->element));

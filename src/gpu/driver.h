@@ -69,6 +69,11 @@
     X(LaunchKernel)                                                          \
     X(LaunchKernelEx)                                                        \
     X(TensorMapEncodeTiled)                                                  \
+    X(Array3DCreate)                                                         \
+    X(ArrayDestroy)                                                          \
+    X(Memcpy3DAsync)                                                         \
+    X(TexObjectCreate)                                                       \
+    X(TexObjectDestroy)                                                      \
     X(OccupancyMaxActiveBlocksPerMultiprocessor)                             \
     X(ProfilerStart)                                                         \
     X(ProfilerStop)

@@ -15,6 +15,7 @@
 #include "gpu/nvrtc.h"
 #include "gpu/ptx.h"
 #include "gpu/ptxas.h"
+#include "gpu/texture.h"
 #include "gpu/variable.h"
 
 #endif

@@ -22,7 +22,9 @@ static const char *const role_words[] = {
 static const char *const argument_keys[] = {
     "type", "value", "role", "count", "fill", "range", "expect", "tolerance",
     "region", "zeroed", "symbol", "pointer", "offset", "struct", "tensor_map",
-    "extents", "strides", "box", "swizzle", "interleave", "l2", "at", NULL};
+    "extents", "strides", "box", "swizzle", "interleave", "l2", "at",
+    "texture", "memory", "pitch", "layered", "channels", "address", "border",
+    "filter", "read", "normalized", "srgb", NULL};
 static const char *const scalar_keys[] = {"type", "value", NULL};
 static const char *const role_keys[][11] = {
     [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", "at",
@@ -43,7 +45,8 @@ const char *shmt_role_word(enum shmt_role role)
     return role == SHMT_ROLE_SCALAR    ? "scalar"
            : role == SHMT_ROLE_POINTER ? "pointer"
            : role == SHMT_ROLE_STRUCT  ? "struct"
-           : role == SHMT_ROLE_TENSOR_MAP ? "tensor_map" : role_words[role];
+           : role == SHMT_ROLE_TENSOR_MAP ? "tensor_map"
+           : role == SHMT_ROLE_TEXTURE ? "texture" : role_words[role];
 }
 
 bool shmt_role_is_buffer(enum shmt_role role)
@@ -61,7 +64,8 @@ bool shmt_role_is_read(enum shmt_role role)
 static const struct {
     const char *word, *what, *remedy;
 } unsupported[] = {
-    {"texture", "textures", "read the array as an input"},
+    {"texture", "textures as a role",
+     "add an argument beside the input, {texture: NAME, extents: [...]}"},
     {"surface", "surfaces", "write the array as an output"},
     {"c64", "complex numbers", "declare twice as many f32"},
     {"complex64", "complex numbers", "declare twice as many f32"},
@@ -69,10 +73,10 @@ static const struct {
     {"complex128", "complex numbers", "declare twice as many f64"},
 };
 
-/* The index of a word in a list, refused by naming the list. */
-static enum shmtune_status read_enum(struct shmt_kernel_reader *reader,
-                                     const struct shmt_yaml *node,
-                                     const char *const *words, size_t *out)
+enum shmtune_status shmt_kernel_word_read(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *node,
+                                          const char *const *words,
+                                          size_t *out)
 {
     struct shmt_text list = {0};
     const char *word;
@@ -113,7 +117,7 @@ enum shmtune_status shmt_kernel_type_read(struct shmt_kernel_reader *reader,
     for (size_t i = 0; i < SHMT_ELEMENT_COUNT; i++)
         words[i] = shmt_element_word((enum shmt_element)i);
     if (status == SHMTUNE_OK)
-        status = read_enum(reader, node, words, &index);
+        status = shmt_kernel_word_read(reader, node, words, &index);
     if (status == SHMTUNE_OK)
         *out = (enum shmt_element)index;
     return status;
@@ -211,7 +215,7 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
         shmt_yaml_need(mapping, "role", &node, reader->err);
 
     if (status == SHMTUNE_OK)
-        status = read_enum(reader, node, role_words, &role);
+        status = shmt_kernel_word_read(reader, node, role_words, &role);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_check_keys(mapping, role_keys[role], reader->err);
     if (status == SHMTUNE_OK)
@@ -250,6 +254,8 @@ static enum shmtune_status read_kind(struct shmt_kernel_reader *reader,
         return shmt_kernel_packed_read(reader, node, argument);
     if (shmt_yaml_get(node, "tensor_map") != NULL)
         return shmt_kernel_tensor_read(reader, node, argument);
+    if (shmt_yaml_get(node, "texture") != NULL)
+        return shmt_kernel_texture_read(reader, node, argument);
     status = shmt_kernel_type_read(reader, node, &argument->element);
     if (status != SHMTUNE_OK)
         return status;
@@ -478,6 +484,7 @@ shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
 {
     const struct shmt_kernel *kernel = reader->kernel;
     struct shmt_argument_map map;
+    struct shmt_argument_texture texture;
 
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct shmt_argument *argument = &kernel->arguments[i];
@@ -488,6 +495,9 @@ shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
                 ? try_packed(reader, argument, evaluated)
             : argument->role == SHMT_ROLE_TENSOR_MAP
                 ? shmt_kernel_argument_map(evaluated, i, &map, reader->err)
+            : argument->role == SHMT_ROLE_TEXTURE
+                ? shmt_kernel_argument_texture(evaluated, i, &texture,
+                                               reader->err)
                 : try_count(reader, argument, evaluated);
 
         if (status != SHMTUNE_OK)

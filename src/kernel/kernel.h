@@ -44,6 +44,8 @@ enum shmt_role {
     SHMT_ROLE_STRUCT,     /* passed by value: numbers and such pointers */
     SHMT_ROLE_TENSOR_MAP, /* passed by value: how boxes of another argument's
                              buffer are copied (TMA) */
+    SHMT_ROLE_TEXTURE,    /* the handle of a texture object of another
+                             argument's buffer, or of a copy of it */
     SHMT_ROLE_SCALAR
 };
 const char *shmt_role_word(enum shmt_role role);
@@ -108,6 +110,36 @@ enum {
     SHMT_ARGUMENT_MAP_ALIGNMENT = 64
 };
 
+/* A texture: what the spec says of it, and its sizes at a problem. */
+enum shmt_argument_memory {
+    SHMT_ARGUMENT_LINEAR,      /* the buffer itself, */
+    SHMT_ARGUMENT_PITCH,       /* with rows so many bytes apart */
+    SHMT_ARGUMENT_ARRAY        /* a CUDA array with a copy of an input */
+};
+enum shmt_argument_address {   /* numbered as CUaddress_mode is */
+    SHMT_ARGUMENT_WRAP, SHMT_ARGUMENT_CLAMP, SHMT_ARGUMENT_MIRROR,
+    SHMT_ARGUMENT_BORDER
+};
+enum { SHMT_ARGUMENT_EXTENTS = 3, SHMT_ARGUMENT_CHANNELS = 4 };
+struct shmt_argument_texture {
+    size_t rank;               /* layers count as one */
+    enum shmt_argument_memory memory;
+    bool layered;              /* the last extent is of layers */
+    bool typed;                /* `element` is the spec's own word, and not
+                                  that of the buffer */
+    enum shmt_element element;
+    int channels;              /* 1, 2 or 4 elements are a texel */
+    bool linear;               /* filter; else the nearest texel */
+    bool fraction;             /* whole numbers are read as [0, 1], [-1, 1] */
+    bool normalized;           /* coordinates are [0, 1) */
+    bool srgb;
+    enum shmt_argument_address address[SHMT_ARGUMENT_EXTENTS];
+    double border[SHMT_ARGUMENT_CHANNELS];
+    uint64_t extents[SHMT_ARGUMENT_EXTENTS];   /* texels; 1 beyond the rank */
+    uint64_t pitch;            /* bytes from row to row; of an array those of
+                                  the buffer that is copied */
+};
+
 /* Of a struct, or the only one of a pointer. */
 struct shmt_argument_member {
     const char *name;
@@ -168,12 +200,13 @@ struct shmt_argument {
                                   it has to have; 0: any */
     uint64_t at_bytes;         /* of such a one */
     size_t member_count;       /* of a pointer or a struct; of a tensor map
-                                  one, the buffer */
+                                  or a texture one, the buffer */
     struct shmt_argument_member *members;
     size_t rank;               /* of a tensor map; its numbers, in the order
                                   of tensor.c, NULL where not stated */
-    struct shmt_expr **numbers_of_map;
-    size_t bytes, alignment;   /* of these three */
+    struct shmt_expr **numbers_of_map; /* of a texture, in that of texture.c */
+    const struct shmt_argument_texture *texture;   /* without its sizes */
+    size_t bytes, alignment;   /* of these four */
     struct shmt_tolerance tolerance;   /* outputs and in-outs */
     struct shmt_expr *region[SHMT_REGION_NUMBERS];   /* of them, in the order
                                           of shmt_region; the first is NULL
@@ -528,6 +561,12 @@ enum shmtune_status
 shmt_kernel_argument_map(struct shmt_kernel_evaluated *evaluated, size_t k,
                          struct shmt_argument_map *out,
                          struct shmt_error *err);
+/* Argument k, a texture, with its sizes.  SHMTUNE_INVALID_FILE with the place
+ * of the number that cannot be. */
+enum shmtune_status
+shmt_kernel_argument_texture(struct shmt_kernel_evaluated *evaluated, size_t k,
+                             struct shmt_argument_texture *out,
+                             struct shmt_error *err);
 /* Adds to each pointer the address of its argument, [argument_count]. */
 void shmt_argument_link(const struct shmt_argument *argument,
                         const uint64_t *addresses, void *packed);

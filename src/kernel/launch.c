@@ -199,7 +199,10 @@ static enum shmtune_status reach(struct shmt_kernel_reader *reader,
 
         launch->by_value |= argument->role == SHMT_ROLE_VALUE ||
                             argument->bytes > 0;
-        for (size_t m = 0; m < argument->member_count; m++) {
+        /* An application has a texture, and perhaps no buffer. */
+        launch->reads |= argument->texture != NULL;
+        for (size_t m = 0; argument->texture == NULL &&
+                           m < argument->member_count; m++) {
             const size_t target = argument->members[m].target;
 
             if (target == SHMT_ARGUMENT_NONE || there[target])

@@ -180,12 +180,12 @@ enum shmtune_status shmt_kernel_packed_read(struct shmt_kernel_reader *reader,
 
 static enum shmtune_status find_target(struct shmt_kernel_reader *reader,
                                        struct shmt_argument_member *member,
-                                       bool map)
+                                       bool needed)
 {
     const struct shmt_kernel *kernel = reader->kernel;
     size_t k = 0;
 
-    if (!map && strcmp(member->to, "null") == 0)
+    if (!needed && strcmp(member->to, "null") == 0)
         return member->offset == NULL
                    ? SHMTUNE_OK
                    : shmt_yaml_refuse_at(member->place, reader->err,
@@ -225,9 +225,10 @@ shmt_kernel_packed_resolve(struct shmt_kernel_reader *reader)
         for (size_t m = 0; status == SHMTUNE_OK && m < argument->member_count;
              m++)
             if (argument->members[m].pointer)
-                status = find_target(
-                    reader, &argument->members[m],
-                    argument->role == SHMT_ROLE_TENSOR_MAP);
+                status = find_target(reader, &argument->members[m],
+                                     !shmt_argument_is_packed(argument));
+        if (status == SHMTUNE_OK && argument->texture != NULL)
+            status = shmt_kernel_texture_check(reader, argument);
     }
     return status;
 }

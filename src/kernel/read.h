@@ -100,6 +100,12 @@ enum shmtune_status
 shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
                          struct shmt_kernel_evaluated *evaluated);
 
+/* The index of a word in a list, refused by naming the list. */
+enum shmtune_status shmt_kernel_word_read(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *node,
+                                          const char *const *words,
+                                          size_t *out);
+
 /* "type". */
 enum shmtune_status shmt_kernel_type_read(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *mapping,
@@ -113,8 +119,16 @@ enum shmtune_status shmt_kernel_packed_read(struct shmt_kernel_reader *reader,
 enum shmtune_status shmt_kernel_tensor_read(struct shmt_kernel_reader *reader,
                                             const struct shmt_yaml *mapping,
                                             struct shmt_argument *argument);
-/* packed.c: finds the arguments that pointers and tensor maps are to, when all
- * have been read. */
+/* texture.c: {texture: ...}, and whether what it is of can be one, when all
+ * arguments have been read. */
+enum shmtune_status shmt_kernel_texture_read(struct shmt_kernel_reader *reader,
+                                             const struct shmt_yaml *mapping,
+                                             struct shmt_argument *argument);
+enum shmtune_status
+shmt_kernel_texture_check(struct shmt_kernel_reader *reader,
+                          const struct shmt_argument *argument);
+/* packed.c: finds the arguments that pointers, tensor maps and textures are to,
+ * when all have been read. */
 enum shmtune_status
 shmt_kernel_packed_resolve(struct shmt_kernel_reader *reader);
 bool shmt_kernel_argument_uses_parameters(const struct shmt_kernel *kernel,

@@ -26,6 +26,7 @@ struct step {
 struct slot {
     bool scalar;
     bool array;                  /* passed by value */
+    bool texture;                /* the application's own */
     bool needed;                 /* a step uses it */
     int64_t bytes;               /* of a variable of the source */
     unsigned char *packed;       /* a pointer or a struct, to be linked; a
@@ -158,6 +159,9 @@ static enum shmtune_status prepare_argument(struct loading *loading, size_t k)
 
     slot->scalar = argument->role == SHMT_ROLE_SCALAR;
     slot->array = argument->role == SHMT_ROLE_VALUE;
+    slot->texture = argument->role == SHMT_ROLE_TEXTURE;
+    if (slot->texture)
+        return SHMTUNE_OK;
     if (slot->packed != NULL && slot->needed) {
         status = argument->role == SHMT_ROLE_TENSOR_MAP
                      ? shmt_kernel_argument_map(&loading->evaluated, k,
@@ -212,7 +216,8 @@ static size_t packed_bytes(const struct shmt_argument *argument)
 {
     const size_t bytes = argument->role == SHMT_ROLE_TENSOR_MAP
                              ? sizeof(struct shmt_argument_map)
-                             : argument->bytes;
+                         : argument->role == SHMT_ROLE_TEXTURE
+                             ? 0 : argument->bytes;
 
     return (bytes + 7) / 8 * 8;
 }
@@ -234,7 +239,7 @@ static enum shmtune_status begin(struct loading *loading)
         return shmt_error_memory(loading->err);
     packed = (unsigned char *)&loading->function->slots[slots];
     for (size_t k = 0; k < slots; packed += packed_bytes(&arguments[k++]))
-        if (arguments[k].bytes > 0)
+        if (packed_bytes(&arguments[k]) > 0)
             loading->function->slots[k].packed = packed;
     loading->function->kernel = kernel;
     loading->function->slot_count = slots;
@@ -476,7 +481,8 @@ static enum shmtune_status collect(const struct shmtune_function *function,
             return shmt_runtime_message_set(
                 message, SHMTUNE_INVALID_ARGUMENT,
                 "kernel %s: the %s %s (argument %zu) is null", spec->name,
-                slot->array ? "array" : "buffer", spec->arguments[k].name,
+                slot->array ? "array" : slot->texture ? "texture" : "buffer",
+                spec->arguments[k].name,
                 k);
     }
     return SHMTUNE_OK;

@@ -374,6 +374,7 @@ enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
         [SHMT_ROLE_POINTER] = SHMTUNE_POINTER,
         [SHMT_ROLE_STRUCT] = SHMTUNE_STRUCT,
         [SHMT_ROLE_TENSOR_MAP] = SHMTUNE_TENSOR_MAP,
+        [SHMT_ROLE_TEXTURE] = SHMTUNE_TEXTURE,
         [SHMT_ROLE_SCALAR] = SHMTUNE_SCALAR,
     };
     const struct shmt_argument *argument;

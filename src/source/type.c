@@ -244,6 +244,9 @@ bool shmt_signature_takes(const struct shmt_signature_parameter *parameter,
                 argument->bytes == shmt_element_bytes(parameter->element));
     if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER)
         return true;
+    if (argument->role == SHMT_ROLE_TEXTURE)
+        return !parameter->pointer &&
+               argument->bytes == shmt_element_bytes(parameter->element);
     if (scalar == parameter->pointer)
         return false;
     if (argument->role == SHMT_ROLE_POINTER)

@@ -134,7 +134,15 @@ double shmt_sizes_bytes(const struct shmt_kernel *kernel,
     shmt_kernel_evaluate(kernel, problem, config, &evaluated);
     for (size_t k = 0; k < kernel->argument_count; k++) {
         const struct shmt_argument *const argument = &kernel->arguments[k];
+        struct shmt_argument_texture texture;
         uint64_t count = 0;
+
+        if (argument->texture != NULL &&
+            argument->texture->memory == SHMT_ARGUMENT_ARRAY &&
+            shmt_kernel_argument_texture(&evaluated, k, &texture, NULL) ==
+                SHMTUNE_OK)
+            sum += (double)texture.pitch * (double)texture.extents[1] *
+                   (double)texture.extents[2];
         if (argument->count != NULL &&
             shmt_kernel_argument_count(&evaluated, k, &count, NULL) ==
                 SHMTUNE_OK)

@@ -54,6 +54,7 @@
 
 /* Functions that shmtune itself has no need of; applications have. */
 #define FAKE_CUDA_MORE_LIST(X)                                               \
+    X(Array3DGetDescriptor)                                                  \
     X(EventQuery)                                                            \
     X(FuncGetModule)                                                         \
     X(FuncGetName)                                                           \
@@ -68,6 +69,9 @@
     X(StreamBeginCapture)                                                    \
     X(StreamIsCapturing)                                                     \
     X(StreamQuery)                                                           \
+    X(TexObjectGetResourceDesc)                                              \
+    X(TexObjectGetResourceViewDesc)                                          \
+    X(TexObjectGetTextureDesc)                                               \
     X(ThreadExchangeStreamCaptureMode)
 
 /* The function cuMemAlloc is fake_MemAlloc. */
@@ -122,6 +126,9 @@ void fake_memory_forget(void);
 
 /* The allocation that an address lies in; false: in none. */
 bool fake_memory_range(CUdeviceptr address, CUdeviceptr *base, size_t *size);
+
+/* Memory, without a call that FAKE_CUDA_FAIL would count. */
+CUresult fake_memory_new(CUdeviceptr *out, size_t size);
 
 /* -- fake_launch.c -------------------------------------------------------- */
 
@@ -181,6 +188,18 @@ void fake_transpose(struct fake_launch *launch);
 void fake_twice(struct fake_launch *launch);
 void fake_strides(struct fake_launch *launch);
 void fake_sixteen(struct fake_launch *launch);
+
+/* -- texture.c ------------------------------------------------------------ */
+
+/* How many arrays and texture objects there are: for tests, which find it by
+ * its name. */
+__attribute__((visibility("default"))) size_t fake_textures(void);
+void fake_textures_forget(void);
+/* A channel of a texel, or of those beside a place. */
+float fake_texture_read(CUtexObject handle, const float place[3],
+                        unsigned channel);
+void fake_sample(struct fake_launch *launch);
+void fake_sample_reference(struct fake_launch *launch);
 
 /* -- fake_image.c --------------------------------------------------------- */
 

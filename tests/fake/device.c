@@ -98,6 +98,7 @@ CUresult fake_DevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
     FAKE_ENTER_DEVICE("DevicePrimaryCtxRetain");
     if (anew) {
         fake_memory_forget();
+        fake_textures_forget();
         retained = 0;
     }
     retained++;

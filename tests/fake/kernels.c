@@ -742,6 +742,7 @@ static const struct {
     {"_Z9transposePfPKfii", fake_transpose}, {"transpose", fake_transpose},
     {"_Z5twicePfPKfii", fake_twice}, {"_Z7stridesPfPKfii", fake_strides},
     {"_Z7sixteenPfPKfii", fake_sixteen},
+    {"sample", fake_sample}, {"sample_reference", fake_sample_reference},
     {"combine", combine}, {"combine_reference", combine_reference},
 };
 

@@ -127,17 +127,20 @@ static CUresult allocate(CUdeviceptr *out, size_t size)
     return CUDA_SUCCESS;
 }
 
-CUresult fake_MemAlloc(CUdeviceptr *out, size_t size)
+CUresult fake_memory_new(CUdeviceptr *out, size_t size)
 {
     CUresult result;
 
-    FAKE_ENTER("MemAlloc");
-    if (size == 0)
-        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     result = allocate(out, size);
     pthread_mutex_unlock(&lock);
     return result;
+}
+
+CUresult fake_MemAlloc(CUdeviceptr *out, size_t size)
+{
+    FAKE_ENTER("MemAlloc");
+    return size == 0 ? CUDA_ERROR_INVALID_VALUE : fake_memory_new(out, size);
 }
 
 CUresult fake_MemFree(CUdeviceptr address)

@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "data/data.h"
 #include "gpu/driver.h"
+#include "gpu/texture.h"
 #include "shmtune.h"
 #include "tests/support/bench_read.h"
 #include "tests/support/catalogue_fixture.h"
@@ -467,11 +468,84 @@ static void applications_leave_maps_to_the_library(void)
     driver->MemFree(x);
 }
 
+/* -- textures -------------------------------------------------------------- */
+
+/* Every element is compared with the reference, which reads the buffers: a
+ * filter and a border, pitched and linear memory, and a volume that repeats. */
+static void textures_arrive(void)
+{
+    static const char *const blocks[] = {"32", "64", "128"};
+    static const int64_t problems[][2] = {{ROWS, COLS}, {2, 1}, {300, 201}};
+
+    if (!open_bench("tests/fake", "fake_texture"))
+        return;
+    for (size_t k = 0; k < 3; k++) {
+        fixture_choice(kernel, config, "BLOCK", blocks[k], NULL);
+        measure(problems[k], SHMT_VERDICT_OK);
+        fixture_choice(kernel, config, "BLOCK", blocks[k], "SHIFT", "1", NULL);
+        measure(problems[k], SHMT_VERDICT_WRONG);
+    }
+    close_bench();
+}
+
+/* Copies of the bench's inputs, of which an application makes its textures, and
+ * what the reference computes of them. */
+static void applications_give_their_textures(void)
+{
+    enum { OUT, PIXELS, NUMBERS, VOXELS, FIRST, LAST = 7, ARGUMENTS = 13 };
+    static const char *const names[] = {"out", "pixels", "numbers", "voxels"};
+    static const size_t counts[] = {ROWS * COLS, ROWS * PITCH, COLS + 3, 256};
+    static const int64_t problem[] = {ROWS, COLS};
+    struct shmtune_function *function = prepare("fake_texture", problem);
+    struct shmt_texture textures[LAST + 1] = {{0}};
+    struct shmt_kernel_evaluated evaluated;
+    struct shmt_argument_texture as;
+    CUdeviceptr buffers[FIRST] = {0};
+    void *arguments[ARGUMENTS] = {&buffers[OUT]};
+    const char *what;
+    int wrong = 0;
+
+    if (!open_bench("tests/fake", "fake_texture"))
+        return;
+    measure(problem, SHMT_VERDICT_OK);
+    shmt_kernel_evaluate(kernel, problem, config, &evaluated);
+    for (size_t k = 0; k < FIRST; k++) {
+        CHECK_INT(fixture_read(bench, names[k], k == OUT, counts[k], expected,
+                               &err), SHMTUNE_OK);
+        buffers[k] = on_device(expected, counts[k] * sizeof(float));
+    }
+    for (size_t k = FIRST; k <= LAST; k++) {
+        const size_t of = kernel->arguments[k].members[0].target;
+
+        CHECK_INT(shmt_kernel_argument_texture(&evaluated, k, &as, &err),
+                  SHMTUNE_OK);
+        CHECK_INT(shmt_texture_make(driver, &as, buffers[of], &textures[k],
+                                    &what), CUDA_SUCCESS);
+        CHECK_INT(shmt_texture_copy(driver, &as, &textures[k], NULL),
+                  CUDA_SUCCESS);
+        arguments[k] = &textures[k].object;
+    }
+    CHECK_INT(fixture_read(bench, "out", true, counts[OUT], expected, &err),
+              SHMTUNE_OK);
+    close_bench();
+    CHECK_INT(shmtune_launch(function, arguments, NULL, &message), SHMTUNE_OK);
+    take_back(found, buffers[OUT], counts[OUT] * sizeof(float));
+    for (size_t i = 0; i < counts[OUT]; i++)
+        wrong += !near(found[i], (double)expected[i]);
+    CHECK_INT(wrong, 0);
+    for (size_t k = FIRST; k <= LAST; k++)
+        shmt_texture_free(driver, &textures[k]);
+    for (size_t k = PIXELS; k < FIRST; k++)
+        driver->MemFree(buffers[k]);
+    shmtune_release(function);
+}
+
 static void open_library(void)
 {
     static const char *const files[] = {
         "fake_struct.yaml", "fake_struct.cu", "fake_symbol.yaml",
         "fake_symbol.cu", "fake_tensor.yaml", "fake_tensor.cu",
+        "fake_texture.yaml", "fake_texture.cu",
         "fake_variable.yaml", "fake_variable.cu"};
     CUcontext context;
 
@@ -500,11 +574,13 @@ int main(void)
     CHECK_RUN(grids_are_cooperative_and_clusters_boxes);
     CHECK_RUN(there_may_be_many_launches);
     CHECK_RUN(tensor_maps_arrive);
+    CHECK_RUN(textures_arrive);
     open_library();
     CHECK_RUN(applications_fill_variables);
     CHECK_RUN(applications_read_variables);
     CHECK_RUN(applications_leave_structs_to_the_library);
     CHECK_RUN(applications_leave_maps_to_the_library);
+    CHECK_RUN(applications_give_their_textures);
     shmtune_close(library);
     driver->DevicePrimaryCtxRelease(0);
     fixture_end();

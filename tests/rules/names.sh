@@ -34,7 +34,7 @@ engine: coverage guide neighbours observation observations predictor prior
 data: data npy pattern
 source: signature source
 gpu: bytes cubin diagnostic driver function image lines module nvcc nvrtc object
-    ptx ptxas variable cuProfilerStart cuProfilerStop
+    ptx ptxas texture variable cuProfilerStart cuProfilerStop
 bench: bench buffer inspect probe supply
 target: courier far live pool program relay replay scratch supervisor target turn wire worker
 tune: campaign dealer filter lane output progress sizes tune winner winners

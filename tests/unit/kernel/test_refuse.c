@@ -273,7 +273,8 @@ static const struct {
      "programmatic launches, which begin before the one before has ended, are "
      "not supported"},
     {"type: f32, role: input", "type: f32, role: texture", ":43:24:",
-     "textures are not supported; read the array as an input"},
+     "textures as a role are not supported; add an argument beside the input, "
+     "{texture: NAME, extents: [...]}"},
     {"type: f32, role: input", "type: f32, role: surface", ":43:24:",
      "surfaces are not supported; write the array as an output"},
     {"type: f32, role: input", "type: c64, role: input", ":43:13:",

@@ -185,7 +185,8 @@ static const struct {
      "$defs/pointer"},
     {"{type: f32, value: 1.5}", "{type: f32, value: 1.5, " ODD ": 1}",
      "$defs/scalar,$defs/input,$defs/output,$defs/inout,$defs/workspace,"
-     "$defs/value,$defs/symbol,$defs/pointer,$defs/struct,$defs/tensor_map"},
+     "$defs/value,$defs/symbol,$defs/pointer,$defs/struct,$defs/tensor_map,"
+     "$defs/texture"},
 };
 
 static void keys_are_the_readers(void)
@@ -215,7 +216,10 @@ static const struct {
     {"zeroed", "true"}, {"symbol", "s"}, {"value", "1"}, {"pointer", "x"},
     {"offset", "1"}, {"struct", "{}"}, {"tensor_map", "x"},
     {"extents", "[1]"}, {"strides", "[]"}, {"box", "[1]"}, {"swizzle", "0"},
-    {"interleave", "0"}, {"l2", "0"}};
+    {"interleave", "0"}, {"l2", "0"}, {"texture", "x"}, {"memory", "array"},
+    {"pitch", "1"}, {"layered", "true"}, {"channels", "1"},
+    {"address", "clamp"}, {"border", "0"}, {"filter", "point"},
+    {"read", "element"}, {"normalized", "true"}, {"srgb", "false"}};
 
 /* The keys of each role: the reader refuses those that the schema refuses. */
 static void roles_have_the_readers_keys(void)
@@ -272,7 +276,12 @@ static void values_are_refused(void)
         {"relative: 1.0e-3", "mismatch_share: 1"},
         {"relative: 1.0e-3", "ulp: 0.5"},
         {"range: [-2, 2]", "fill: unifrom"}, {"{type: f32, value: 1.5}", "7"},
-        {"zeroed: true", "zeroed: 1"}};
+        {"zeroed: true", "zeroed: 1"},
+        {"{type: f32, value: 1.5}", "{texture: x}"},
+        {"{type: f32, value: 1.5}", "{texture: x, extents: [4], memory: a}"},
+        {"{type: f32, value: 1.5}", "{texture: x, extents: [4], channels: 3}"},
+        {"{type: f32, value: 1.5}",
+         "{texture: x, extents: [4, 4], address: repeat}"}};
 
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         bool read;
