@@ -49,6 +49,32 @@ class Interface:
         return list(out)
 
 
+def texture_of(array_):
+    """A texture object of the floats of an Interface."""
+    class Resource(ctypes.Structure):
+        _fields_ = [("kind", ctypes.c_int), ("pointer", ctypes.c_uint64),
+                    ("format", ctypes.c_int), ("channels", ctypes.c_uint),
+                    ("bytes", ctypes.c_size_t), ("rest", ctypes.c_char * 112)]
+
+    class Sampling(ctypes.Structure):
+        _fields_ = [("modes", ctypes.c_int * 4), ("flags", ctypes.c_uint),
+                    ("rest", ctypes.c_char * 84)]
+
+    linear, real = 2, 0x20
+    create, said, out = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_uint64()
+    find = ctypes.CDLL(os.environ["SHMTUNE_LIBCUDA"]).cuGetProcAddress_v2
+    find(b"cuTexObjectCreate", ctypes.byref(create), 12000,
+         ctypes.c_uint64(0), ctypes.byref(said))
+    resource = Resource(linear, array_.memory.pointer, real, 1,
+                        4 * array_.count)
+    sampling = Sampling(flags=1)
+    driver().check(
+        ctypes.CFUNCTYPE(ctypes.c_int, *4 * [ctypes.c_void_p])(create.value)(
+            ctypes.addressof(out), ctypes.addressof(resource),
+            ctypes.addressof(sampling), None), "cuTexObjectCreate")
+    return out.value
+
+
 class _Managed(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int),
                 ("device_id", ctypes.c_int), ("rank", ctypes.c_int),

@@ -6,7 +6,7 @@ import os
 import threading
 
 import shmtune
-from device import (Case, Interface, Packed, driver, folder)
+from device import (Case, Interface, Packed, driver, folder, texture_of)
 from shmtune._driver import Memory
 
 UNWRITTEN = 9    # of tests/fake/fake_kernel.h: the last element is left out
@@ -17,7 +17,7 @@ class Call(Case):
     def setUpClass(cls):
         super().setUpClass()
         cls.library = shmtune.open(folder("fake_kernel", "fake_value",
-                                          "fake_symbol"))
+                                          "fake_symbol", "fake_texture"))
         cls.kernel = cls.library.kernel("fake_kernel")
 
     def arrays(self, n=1000, kind=Interface):
@@ -133,6 +133,27 @@ class Call(Case):
         given["weights"] = array.array("f", [0.5] * taps)
         kernel(**given)
         self.assertNotEqual(first, out.read())
+
+    def test_texture(self):
+        "a texture is a number, or an object of CuPy's kind; never left out"
+        class Texture:
+            def __init__(self, ptr):
+                self.ptr = ptr
+
+        kernel = self.library.kernel("fake_texture")
+        zeros = Interface("<f4", (64,), [0.0] * 64)
+        handle = texture_of(zeros)
+        names = ("image", "clamped", "table", "volume")
+        for given in (handle, Texture(handle)):
+            out = Interface("<f4", (3, 53), [7.0] * 159)
+            kernel(out, rows=3, cols=53, **{name: given for name in names})
+            self.assertEqual(out.read(), [0.0] * 159)
+        self.refuses("the texture volume (argument 7) is null", kernel, out,
+                     rows=3, cols=53,
+                     **{name: handle for name in names[:3]})
+        self.refuses("fake_texture: argument image is 'x', which is no "
+                     "texture; give the number of a cudaTextureObject_t",
+                     kernel, out, image="x", rows=3, cols=53)
 
     def test_context(self):
         "a thread without a context has one for the call alone"

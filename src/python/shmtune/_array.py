@@ -264,6 +264,18 @@ def whole(x, what, low=-2**63, high=2**63 - 1):
     return number
 
 
+def pack_texture(x, kernel, name):
+    """The bytes of a handle: a number, or of an object that has one as CuPy's
+    TextureObject has."""
+    handle = getattr(x, "ptr", x)
+    try:
+        return struct.pack("<Q", handle.__index__())
+    except (struct.error, AttributeError, TypeError):
+        raise Error("%s: argument %s is %.80r, which is no texture; give the "
+                    "number of a cudaTextureObject_t, or cupy.cuda.texture."
+                    "TextureObject" % (kernel, name, x)) from None
+
+
 def pack(word, number, kernel, name):
     """The bytes of a number of the spec's type, for an argument of a kernel."""
     if word not in _FORMATS:

@@ -30,7 +30,9 @@ REFUSED = {
     "grid_div_z": "write the grid as grid=[x, y, z] of shmtune.tune",
     "platform": "shmtune is for CUDA",
     "smem_args": "write the bytes as shared= of shmtune.tune",
-    "texmem_args": "shmtune fills no textures; read through __ldg",
+    "texmem_args": "these are texture references, which CUDA 12 has no more; "
+                   "take a cudaTextureObject_t, and write {texture: ...} in "
+                   "a spec",
     "compiler": "use compiler= of shmtune.tune",
     "defines": "every parameter is a macro; write others as "
                "compiler_options=[\"-DNAME=VALUE\"]",

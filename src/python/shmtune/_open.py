@@ -13,7 +13,7 @@ from ctypes import byref, c_int64, c_void_p
 
 from . import _library as lib
 from ._array import (Array, describe, element, handle_of, is_gpu_array, pack,
-                     view_of, whole)
+                     pack_texture, view_of, whole)
 from ._driver import Current, driver
 from ._library import Error
 from ._looks import LOOKS, look_at, look_for
@@ -355,6 +355,9 @@ class Kernel:
             return view
         if argument.role == lib.SCALAR:
             pack(argument.type, x, self.name, argument.name)
+            return None
+        if argument.role == lib.TEXTURE:
+            pack_texture(x, self.name, argument.name)
             return None
         raise Error("%s is a %s, which the library makes of the spec; leave it "
                     "out" % (where, argument.type))

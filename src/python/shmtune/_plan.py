@@ -5,8 +5,8 @@ import ctypes
 from ctypes import byref, c_int64, c_uint64, c_void_p
 
 from . import _library as lib
-from ._array import (describe, is_gpu_array, module_of, pack, stream_of,
-                     view_of)
+from ._array import (describe, is_gpu_array, module_of, pack, pack_texture,
+                     stream_of, view_of)
 from ._driver import Current, Memory, driver
 from ._library import Error
 from ._looks import STREAMS
@@ -142,16 +142,18 @@ class Plan:
             frame.values[argument.index] = mine[k][0]
 
     def _put_odd(self, frame, arguments, stream):
-        """Numbers, arrays by value, variables of the source."""
+        """Numbers, textures, arrays by value, variables of the source."""
         keep = []
         for p, argument in self.odd:
             x, index = arguments[p], argument.index
             if argument.role == lib.SCALAR:
                 bytes_ = pack(argument.type, x, self.kernel.name,
                               argument.name)
-                frame.values[index] = int.from_bytes(bytes_, "little")
-                frame.pointers[index] = (ctypes.addressof(frame.values)
-                                         + 8 * index)
+                self._put_number(frame, index, bytes_)
+                continue
+            if argument.role == lib.TEXTURE:
+                self._put_number(frame, index, pack_texture(
+                    x, self.kernel.name, argument.name))
                 continue
             if argument.role == lib.SYMBOL:
                 self._fill(argument, x, stream, keep)
@@ -162,6 +164,11 @@ class Plan:
             keep.append(buffer)
             frame.pointers[index] = ctypes.addressof(buffer)
         return keep
+
+    @staticmethod
+    def _put_number(frame, index, bytes_):
+        frame.values[index] = int.from_bytes(bytes_, "little")
+        frame.pointers[index] = ctypes.addressof(frame.values) + 8 * index
 
     def _fill(self, argument, x, stream, keep):
         if is_gpu_array(x):
