@@ -212,6 +212,9 @@ static void add_parameters(struct folder *folder)
                                (unsigned long long)pointer->offset);
         }
         shmt_text_add(text, "]\n");
+        for (size_t i = 0; i < record->texture_count; i++)
+            if (record->textures[i].parameter == k)
+                shmt_capture_texture_add(&record->textures[i], text);
     }
 }
 

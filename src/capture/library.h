@@ -42,6 +42,8 @@
     X(cuLaunchKernelEx_ptsz)                                                 \
     X(cuLaunchCooperativeKernel)                                             \
     X(cuLaunchCooperativeKernel_ptsz)                                        \
+    X(cuTexObjectCreate)                                                     \
+    X(cuTexObjectDestroy)                                                    \
     X(nvrtcCreateProgram)                                                    \
     X(nvrtcDestroyProgram)                                                   \
     X(nvrtcAddNameExpression)                                                \
@@ -105,6 +107,7 @@ void shmt_capture_note(const char *format, ...)
 /* What the library itself asks the driver; those of OPTIONAL may be missing.
  */
 #define SHMT_CAPTURE_DRIVER_LIST(X)                                          \
+    X(Array3DGetDescriptor)                                                  \
     X(CtxGetCurrent)                                                         \
     X(CtxGetDevice)                                                          \
     X(DeviceGetAttribute)                                                    \
@@ -116,6 +119,7 @@ void shmt_capture_note(const char *format, ...)
     X(EventElapsedTime)                                                      \
     X(FuncSetAttribute)                                                      \
     X(MemGetAddressRange)                                                    \
+    X(Memcpy3DAsync)                                                         \
     X(MemcpyDtoDAsync)                                                       \
     X(MemcpyDtoHAsync)                                                       \
     X(ModuleGetGlobal)                                                       \
@@ -265,6 +269,39 @@ const char *shmt_capture_arguments(const struct shmt_capture_launch *launch,
                                    const struct shmt_capture_layout *layout,
                                    void **out);
 
+/* -- texture.c ------------------------------------------------------------ */
+
+/* A texture object of the application. */
+struct shmt_capture_texture {
+    size_t parameter, memory;  /* as of a pointer */
+    const char *other;         /* what of it a spec has not; or NULL: */
+    CUresourcetype kind;
+    CUarray array;             /* NULL: none */
+    CUdeviceptr base;          /* of its memory; the handle of an array */
+    const char *type;          /* "f32", */
+    size_t unit;               /* of so many bytes */
+    unsigned channels;
+    size_t extents[3];         /* texels, as CUDA_ARRAY3D_DESCRIPTOR has them */
+    size_t row, pitch;         /* bytes of a row, and from one to the next */
+    bool layered, linear, fraction, normalized, srgb;
+    CUaddress_mode address[3];
+    float border[4];
+};
+
+/* Whether the application has a texture object of this handle, in the current
+ * context. */
+bool shmt_capture_texture_of(uint64_t handle,
+                             struct shmt_capture_texture *out);
+/* Of its texels. */
+size_t shmt_capture_texture_bytes(const struct shmt_capture_texture *one);
+/* Begins to copy an array to the host, without padding. */
+bool shmt_capture_texture_copy(const struct shmt_capture_driver *driver,
+                               const struct shmt_capture_texture *one,
+                               void *out, CUstream stream);
+/* "  texture: {...}" of SHMT_CAPTURE_LAUNCH. */
+void shmt_capture_texture_add(const struct shmt_capture_texture *one,
+                              struct shmt_text *text);
+
 /* -- snapshot.c ----------------------------------------------------------- */
 
 struct shmt_capture_snapshot;
@@ -303,6 +340,7 @@ struct shmt_capture_memory {
     CUdeviceptr base;
     size_t size;
     bool hidden;               /* its address stands in another one */
+    const struct shmt_capture_texture *texture;    /* of one alone; or NULL */
     char *symbol;              /* of a variable; else NULL */
     unsigned char *before, *after;     /* after is NULL when it is the same */
 };
@@ -326,10 +364,11 @@ struct shmt_capture_record {
     struct shmt_capture_function function;
     int registers, resident;   /* of a thread; blocks on a multiprocessor; 0:
                                   not known */
-    size_t parameter_count, pointer_count, memory_count;
+    size_t parameter_count, pointer_count, memory_count, texture_count;
     struct shmt_capture_parameter parameters[SHMT_CAPTURE_PARAMETERS];
     struct shmt_capture_pointer pointers[SHMT_CAPTURE_MEMORIES];
     struct shmt_capture_memory memories[SHMT_CAPTURE_MEMORIES];
+    struct shmt_capture_texture textures[SHMT_CAPTURE_PARAMETERS];
 };
 
 /* Writes the folder of a launch; false: it could not be written whole, nothing

@@ -96,7 +96,8 @@ static void ask_resources(struct shmt_capture_snapshot *snapshot)
 
 /* -- what they lead to ---------------------------------------------------- */
 
-/* The allocation; its place among the memories in *at. */
+/* The allocation, or what of it is a texture's; its place among the memories in
+ * *at. */
 static bool add_memory(struct shmt_capture_snapshot *snapshot,
                        CUdeviceptr base, size_t size, size_t *at)
 {
@@ -104,7 +105,8 @@ static bool add_memory(struct shmt_capture_snapshot *snapshot,
     const uint64_t limit = shmt_capture_setting()->bytes;
 
     for (size_t k = 0; k < record->memory_count; k++)
-        if (record->memories[k].base == base) {
+        if (record->memories[k].base == base &&
+            record->memories[k].size >= size) {
             *at = k;
             return true;
         }
@@ -165,6 +167,37 @@ static bool find_memories(struct shmt_capture_snapshot *snapshot)
         for (size_t at = 0; at + 8 <= record->parameters[k].size; at += 8)
             if (!look_at_word(snapshot, k, at))
                 return false;
+    return true;
+}
+
+/* What the textures among the parameters are of.  Of an allocation only that is
+ * copied, if no pointer leads to its begin, and it is not looked at again: a
+ * launch does not change what it reads through one. */
+static bool find_textures(struct shmt_capture_snapshot *snapshot)
+{
+    struct shmt_capture_record *record = &snapshot->record;
+
+    for (size_t k = 0; k < record->parameter_count; k++) {
+        const size_t before = record->memory_count;
+        struct shmt_capture_texture *one =
+            &record->textures[record->texture_count];
+        uint64_t handle;
+
+        if (record->parameters[k].size != sizeof handle)
+            continue;
+        memcpy(&handle, record->parameters[k].bytes, sizeof handle);
+        if (!shmt_capture_texture_of(handle, one))
+            continue;
+        one->parameter = k;
+        record->texture_count++;
+        if (one->other != NULL)
+            continue;
+        if (!add_memory(snapshot, one->base, shmt_capture_texture_bytes(one),
+                        &one->memory))
+            return false;
+        if (record->memory_count > before)
+            record->memories[one->memory].texture = one;
+    }
     return true;
 }
 
@@ -258,13 +291,21 @@ static bool copy_memory(struct shmt_capture_snapshot *snapshot,
 {
     const struct shmt_capture_driver *driver = snapshot->driver;
 
+    const bool array =
+        memory->texture != NULL && memory->texture->array != NULL;
+    bool begun;
+
     *out = malloc(memory->size + 1);
     if (*out == NULL)
         return leave_out(snapshot, "there is no memory for its buffers");
-    if (driver->MemcpyDtoHAsync(*out, memory->base, memory->size,
-                                snapshot->stream) != CUDA_SUCCESS ||
-        !shmt_capture_await(driver, snapshot->stream))
-        return leave_out(snapshot, "a buffer of it could not be copied");
+    begun = array ? shmt_capture_texture_copy(driver, memory->texture, *out,
+                                              snapshot->stream)
+                  : driver->MemcpyDtoHAsync(*out, memory->base, memory->size,
+                                            snapshot->stream) == CUDA_SUCCESS;
+    if (!begun || !shmt_capture_await(driver, snapshot->stream))
+        return leave_out(snapshot, array ? "an array of it could not be copied"
+                                         : "a buffer of it could not be "
+                                           "copied");
     return true;
 }
 
@@ -275,7 +316,8 @@ static bool follow(struct shmt_capture_snapshot *snapshot, size_t k)
     struct shmt_capture_search *search = &snapshot->search;
     size_t at = 0, found;
 
-    while (shmt_capture_search_next(search, record->memories[k].before,
+    while (record->memories[k].texture == NULL &&
+           shmt_capture_search_next(search, record->memories[k].before,
                                     record->memories[k].size, &at)) {
         if (!add_memory(snapshot, search->base, search->size, &found))
             return false;
@@ -321,6 +363,8 @@ static bool copy_after(struct shmt_capture_snapshot *snapshot)
     for (size_t k = 0; k < record->memory_count; k++) {
         struct shmt_capture_memory *one = &record->memories[k];
 
+        if (one->texture != NULL)
+            continue;
         if (!copy_memory(snapshot, one, &one->after))
             return false;
         if (memcmp(one->before, one->after, one->size) == 0) {
@@ -368,7 +412,8 @@ static bool prepare(struct shmt_capture_snapshot *snapshot)
     if (snapshot->launch.other != NULL)
         return leave_out(snapshot, snapshot->launch.other);
     if (!copy_parameters(snapshot) ||
-        !find_memories(snapshot) || !find_variables(snapshot))
+        !find_memories(snapshot) || !find_variables(snapshot) ||
+        !find_textures(snapshot))
         return false;
     ask_resources(snapshot);
     if (driver->StreamCreate(&snapshot->stream, CU_STREAM_NON_BLOCKING) !=

@@ -22,6 +22,17 @@ struct shmt_draft_pointer {
     uint64_t at, memory, offset;       /* bytes */
 };
 
+/* A texture object that the application made. */
+struct shmt_draft_texture {
+    const char *type;                  /* of its elements; NULL: there is none,
+                                          or one that a spec has not, */
+    const char *other;                 /* and why; NULL: none */
+    uint64_t memory;
+    size_t rank;
+    int64_t extents[3];                /* texels */
+    const char *words;                 /* ", filter: linear", of a spec */
+};
+
 struct shmt_draft_argument {
     const unsigned char *bytes;
     size_t size, pointer_count;
@@ -30,6 +41,7 @@ struct shmt_draft_argument {
     /* What the source says of it; NULL: nothing. */
     const struct shmt_signature_parameter *declared;
     bool image;                        /* the handle of a texture or surface */
+    struct shmt_draft_texture texture;
 };
 
 /* An allocation, or a variable of the module. */
@@ -260,6 +272,10 @@ void shmt_draft_find_dimensions(struct shmt_draft *draft);
 void shmt_draft_add_count(struct shmt_draft *draft, size_t memory,
                           struct shmt_text *text);
 void shmt_draft_add_grid(struct shmt_draft *draft, struct shmt_text *text);
+/* An extent of the argument's texture: a dimension that has its value in all
+ * launches, or the number. */
+void shmt_draft_add_extent(struct shmt_draft *draft, size_t argument,
+                           size_t axis, struct shmt_text *text);
 /* All captured launches of the kernel, this one alone where none were
  * gathered. */
 size_t shmt_draft_launches(const struct shmt_draft *draft);

@@ -334,6 +334,30 @@ void shmt_draft_add_count(struct shmt_draft *draft, size_t m,
     shmt_text_addf(text, "%lld", (long long)count);
 }
 
+void shmt_draft_add_extent(struct shmt_draft *draft, size_t argument,
+                           size_t axis, struct shmt_text *text)
+{
+    const int64_t own = draft->arguments[argument].texture.extents[axis];
+
+    for (size_t k = 0; k < draft->dimension_count; k++) {
+        struct shmt_draft_dimension *one = &draft->dimensions[k];
+        bool fits = !one->elements && may_use(draft, one, NULL);
+
+        for (size_t j = 0; fits && j < shmt_draft_launches(draft); j++) {
+            const struct shmt_draft *launch = shmt_draft_launch(draft, j);
+
+            fits = shmt_draft_size(draft, one, launch) ==
+                   launch->arguments[argument].texture.extents[axis];
+        }
+        if (!fits)
+            continue;
+        one->used = true;
+        shmt_text_add(text, one->name);
+        return;
+    }
+    shmt_text_addf(text, "%lld", (long long)own);
+}
+
 /* -- the grid ------------------------------------------------------------- */
 
 /* What fits best of all that was tried. */

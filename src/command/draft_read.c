@@ -76,12 +76,40 @@ static enum shmtune_status read_pointers(struct shmt_arena *arena,
     return status;
 }
 
+static enum shmtune_status read_texture(const struct shmt_yaml *node,
+                                        struct shmt_draft_texture *out,
+                                        struct shmt_error *err)
+{
+    const struct shmt_yaml *extents;
+    enum shmtune_status status;
+
+    out->other = text_of(node, "other");
+    if (out->other != NULL)
+        return SHMTUNE_OK;
+    out->type = text_of(node, "type");
+    out->words = text_of(node, "words");
+    status = read_count(node, "memory", &out->memory, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "extents", &extents, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (out->type == NULL || out->words == NULL || extents->count < 1 ||
+        extents->count > 3)
+        return shmt_yaml_expected(node, err, "a texture");
+    out->rank = extents->count;
+    for (size_t k = 0; status == SHMTUNE_OK && k < extents->count; k++)
+        status = shmt_yaml_int(extents->items[k], 1, INT64_MAX,
+                               &out->extents[k], err);
+    return status;
+}
+
 static enum shmtune_status read_argument(struct shmt_arena *arena,
                                          const struct shmt_yaml *node,
                                          struct shmt_draft_argument *out,
                                          struct shmt_error *err)
 {
     const struct shmt_yaml *pointers;
+    const struct shmt_yaml *texture = shmt_yaml_get(node, "texture");
     const char *hex = text_of(node, "bytes");
     enum shmtune_status status = shmt_yaml_need(node, "pointers", &pointers,
                                                 err);
@@ -101,7 +129,9 @@ static enum shmtune_status read_argument(struct shmt_arena *arena,
         bytes[k] = (unsigned char)strtoul(pair, NULL, 16);
     }
     out->bytes = bytes;
-    return read_pointers(arena, pointers, out, err);
+    status = read_pointers(arena, pointers, out, err);
+    return status == SHMTUNE_OK && texture != NULL
+               ? read_texture(texture, &out->texture, err) : status;
 }
 
 static enum shmtune_status read_memory(const struct shmt_yaml *node,
@@ -155,6 +185,11 @@ static enum shmtune_status read_lists(struct shmt_draft *draft,
     for (size_t k = 0; status == SHMTUNE_OK && k < memories->count; k++)
         status = read_memory(memories->items[k], &draft->memories[k], err);
     for (size_t k = 0; status == SHMTUNE_OK && k < draft->argument_count; k++)
+        if (draft->arguments[k].texture.memory >= memories->count &&
+            draft->arguments[k].texture.type != NULL)
+            return shmt_yaml_expected(arguments->items[k], err,
+                                      "a texture of a memory");
+    for (size_t k = 0; status == SHMTUNE_OK && k < draft->argument_count; k++)
         for (size_t i = 0; i < draft->arguments[k].pointer_count; i++)
             if (draft->arguments[k].pointers[i].memory >= memories->count)
                 return shmt_yaml_expected(arguments->items[k], err,
@@ -187,7 +222,7 @@ bool shmt_draft_is_integer(const struct shmt_draft_argument *one)
 {
     return one->declared != NULL && shmt_init_is_dimension(one->declared) &&
            shmt_element_bytes(one->declared->element) == one->size &&
-           one->pointer_count == 0;
+           one->pointer_count == 0 && !one->image;
 }
 
 bool shmt_draft_is_of_one(const struct shmt_draft *one,
@@ -227,6 +262,41 @@ static bool is_image(const struct shmt_signature_parameter *declared)
     return false;
 }
 
+/* Whether a number that is the handle of a texture is meant as one: by its name
+ * in the source, where that is no number's, else by the type of its symbol,
+ * where there is one. */
+static bool is_texture(const struct shmt_signature_parameter *in_source,
+                       const struct shmt_signature_parameter *in_symbol)
+{
+    if (in_source != NULL)
+        return is_image(in_source) || (!in_source->pointer &&
+                                       in_source->kind ==
+                                           SHMT_SIGNATURE_OTHER);
+    return in_symbol == NULL ||
+           strcmp(in_symbol->type, "unsigned long long") == 0;
+}
+
+/* What of the arguments are textures and surfaces. */
+static void find_images(struct shmt_draft *draft,
+                        const struct shmt_signature *symbol)
+{
+    for (size_t k = 0; k < draft->argument_count; k++) {
+        struct shmt_draft_argument *one = &draft->arguments[k];
+        const struct shmt_signature_parameter *in_source =
+            draft->signature == NULL ? NULL
+                                     : &draft->signature->parameters[k];
+        const bool known =
+            one->texture.type != NULL || one->texture.other != NULL;
+
+        if (known && !is_texture(in_source, symbol == NULL
+                                                ? NULL
+                                                : &symbol->parameters[k]))
+            one->texture = (struct shmt_draft_texture){0};
+        one->image = one->texture.type != NULL || one->texture.other != NULL ||
+                     (in_source != NULL && is_image(in_source));
+    }
+}
+
 /* The names are the source's; of the types the symbol says more, where it says
  * them. */
 static enum shmtune_status name_types(struct shmt_draft *draft,
@@ -235,14 +305,14 @@ static enum shmtune_status name_types(struct shmt_draft *draft,
     struct shmt_signature *made =
         shmt_arena_alloc(draft->arena, 1, sizeof *made);
     struct shmt_signature_parameter *types;
+    bool typed;
 
     if (made == NULL)
         return shmt_error_memory(err);
-    for (size_t k = 0; draft->signature != NULL && k < draft->argument_count;
-         k++)
-        draft->arguments[k].image = is_image(&draft->signature->parameters[k]);
-    if (shmt_signature_read_symbol(draft->arena, draft->symbol, made) &&
-        made->count == draft->argument_count) {
+    typed = shmt_signature_read_symbol(draft->arena, draft->symbol, made) &&
+            made->count == draft->argument_count;
+    find_images(draft, typed ? made : NULL);
+    if (typed) {
         types = shmt_arena_copy(draft->arena, made->parameters,
                                 made->count * sizeof *types);
         if (types == NULL)

@@ -247,6 +247,25 @@ static const char *variable_name(struct shmt_draft *draft, size_t m)
                ? NULL : name;
 }
 
+/* Of a texture's memory, which no pointer leads to; NULL: the name is taken. */
+static const char *name_texels(struct shmt_draft *draft, size_t m,
+                               const struct shmt_draft_argument *one)
+{
+    struct shmt_draft_memory *memory = &draft->memories[m];
+    char name[160];
+
+    snprintf(name, sizeof name, "%.64s_data", one->name);
+    for (size_t e = 0; memory->element == SHMT_ELEMENT_BYTES &&
+                       e < SHMT_ELEMENT_COUNT; e++)
+        if (strcmp(shmt_element_word((enum shmt_element)e),
+                   one->texture.type) == 0 &&
+            may_be(draft, m, (enum shmt_element)e))
+            memory->element = (enum shmt_element)e;
+    return strlen(name) > 64 || is_taken(draft, m, name) ||
+                   is_parameter(draft, name)
+               ? NULL : shmt_arena_copy(draft->arena, name, strlen(name));
+}
+
 /* The first parameter that points to its begin, and says of what, is it, if
  * that is what was written. */
 static bool name_memory(struct shmt_draft *draft, size_t m)
@@ -281,6 +300,10 @@ static bool name_memory(struct shmt_draft *draft, size_t m)
     }
     if (memory->name == NULL && memory->symbol != NULL)
         memory->name = variable_name(draft, m);
+    for (k = 0; memory->name == NULL && k < draft->argument_count; k++)
+        if (draft->arguments[k].texture.type != NULL &&
+            draft->arguments[k].texture.memory == m)
+            memory->name = name_texels(draft, m, &draft->arguments[k]);
     if (memory->name == NULL)
         memory->name = make_name(draft, "memory_", m, m);
     return memory->name != NULL;
@@ -500,8 +523,39 @@ static bool is_scalar(const struct shmt_draft_argument *one)
             isfinite(shmt_element_real(declared->element, one->bytes)));
 }
 
+/* As the application made it; what was not seen is to be written. */
+static void add_image(struct shmt_draft *draft,
+                      const struct shmt_draft_argument *one,
+                      struct shmt_text *text)
+{
+    const struct shmt_draft_texture *texture = &one->texture;
+    const struct shmt_draft_memory *memory =
+        &draft->memories[texture->memory];
+    char what[160];
+
+    if (texture->type == NULL) {
+        snprintf(what, sizeof what, "a texture %s, which a spec has not",
+                 texture->other != NULL ? texture->other : "");
+        mark(text, texture->other != NULL ? what
+                   : "a texture that was not seen made, {texture: NAME, "
+                     "extents: [...]}, or a surface, which a spec has not: "
+                     "write an output");
+        return;
+    }
+    shmt_text_addf(text, "{texture: %s, extents: [", memory->name);
+    for (size_t k = 0; k < texture->rank; k++) {
+        shmt_text_add(text, k == 0 ? "" : ", ");
+        shmt_draft_add_extent(draft, (size_t)(one - draft->arguments), k,
+                              text);
+    }
+    shmt_text_add(text, "]");
+    if (strcmp(texture->type, shmt_element_word(memory->element)) != 0)
+        shmt_text_addf(text, ", type: %s", texture->type);
+    shmt_text_addf(text, "%s}", texture->words);
+}
+
 /* What is no buffer itself. */
-static void add_argument(const struct shmt_draft *draft,
+static void add_argument(struct shmt_draft *draft,
                          const struct shmt_draft_argument *one,
                          struct shmt_text *text)
 {
@@ -512,8 +566,7 @@ static void add_argument(const struct shmt_draft *draft,
     shmt_text_addf(text, "  %s:", one->name);
     if (one->image) {
         shmt_text_add(text, " ");
-        mark(text, "a texture or a surface, which a spec has not: read the "
-             "array as an input, write it as an output");
+        add_image(draft, one, text);
         shmt_text_add(text, "\n");
         return;
     }
@@ -566,9 +619,12 @@ static void add_arguments(struct shmt_draft *draft, struct shmt_text *text)
     for (size_t k = 0; k < draft->memory_count; k++)
         add_memory(draft, k, draft->memories[k].after != NULL || k == other,
                    text);
-    for (size_t k = 0; k < draft->argument_count; k++)
-        if (!is_memory(draft, draft->arguments[k].name))
-            add_argument(draft, &draft->arguments[k], text);
+    /* Extents make sizes of numbers, and come before these. */
+    for (int images = 1; images >= 0; images--)
+        for (size_t k = 0; k < draft->argument_count; k++)
+            if (draft->arguments[k].image == (images == 1) &&
+                !is_memory(draft, draft->arguments[k].name))
+                add_argument(draft, &draft->arguments[k], text);
 }
 
 /* -- the whole ------------------------------------------------------------ */

@@ -743,6 +743,7 @@ static const struct {
     {"_Z5twicePfPKfii", fake_twice}, {"_Z7stridesPfPKfii", fake_strides},
     {"_Z7sixteenPfPKfii", fake_sixteen},
     {"sample", fake_sample}, {"sample_reference", fake_sample_reference},
+    {"_Z6samplePfyyyyiiii", fake_sample},
     {"combine", combine}, {"combine_reference", combine_reference},
 };
 

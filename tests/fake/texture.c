@@ -356,12 +356,19 @@ static float number_at(const char *at, CUarray_format format, bool fraction)
     }
 }
 
-/* The texel number k of an extent, as the address mode has it; false: the
+/* The texel number k of an extent, as the address mode has it: one that wraps or
+ * mirrors is for coordinates from 0 to 1 alone, and clamps others.  false: the
  * border. */
-static bool address(CUaddress_mode mode, long extent, long *k)
+static bool address(const CUDA_TEXTURE_DESC *as, int axis, long extent,
+                    long *k)
 {
+    CUaddress_mode mode = as->addressMode[axis];
+
     if (*k >= 0 && *k < extent)
         return true;
+    if ((as->flags & CU_TRSF_NORMALIZED_COORDINATES) == 0 &&
+        mode != CU_TR_ADDRESS_MODE_BORDER)
+        mode = CU_TR_ADDRESS_MODE_CLAMP;
     if (mode == CU_TR_ADDRESS_MODE_BORDER)
         return false;
     if (mode == CU_TR_ADDRESS_MODE_WRAP)
@@ -383,8 +390,7 @@ static float texel(const struct texture *one, const struct texels *texels,
 
     for (int d = 0; d < 3; d++)
         if (d < texels->rank)
-            inside = address(one->as.addressMode[d], texels->extents[d],
-                             &k[d]) && inside;
+            inside = address(&one->as, d, texels->extents[d], &k[d]) && inside;
         else
             k[d] = 0;
     if (!inside)

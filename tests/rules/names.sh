@@ -53,7 +53,7 @@ capture: capture dlsym
     cuLibraryGetKernel cuLibraryGetModule cuLibraryLoadData
     cuLibraryLoadFromFile cuLibraryUnload
     cuModuleGetFunction cuModuleLoad cuModuleLoadData cuModuleLoadDataEx
-    cuModuleLoadFatBinary cuModuleUnload
+    cuModuleLoadFatBinary cuModuleUnload cuTexObjectCreate cuTexObjectDestroy
     nvrtcAddNameExpression nvrtcCompileProgram nvrtcCreateProgram
     nvrtcDestroyProgram nvrtcGetCUBIN nvrtcGetLoweredName nvrtcGetPTX
 command: check command compiler display draft explain format init json option
