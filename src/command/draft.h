@@ -40,7 +40,8 @@ struct shmt_draft_argument {
     const char *name;                  /* in the spec */
     /* What the source says of it; NULL: nothing. */
     const struct shmt_signature_parameter *declared;
-    bool image;                        /* the handle of a texture or surface */
+    bool image, surface;               /* the handle of a texture or surface;
+                                          of the latter */
     struct shmt_draft_texture texture;
 };
 

@@ -250,18 +250,6 @@ const char *shmt_draft_plain_name(struct shmt_arena *arena,
     return shmt_arena_copy(arena, name, length);
 }
 
-/* The symbol says of a texture's or a surface's type that it is a number. */
-static bool is_image(const struct shmt_signature_parameter *declared)
-{
-    static const char *const types[] = {"cudaTextureObject_t", "CUtexObject",
-                                        "cudaSurfaceObject_t", "CUsurfObject"};
-
-    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
-        if (shmt_text_mentions(declared->type, types[k], 1) > 0)
-            return !declared->pointer;
-    return false;
-}
-
 /* Whether a number that is the handle of a texture is meant as one: by its name
  * in the source, where that is no number's, else by the type of its symbol,
  * where there is one. */
@@ -269,14 +257,15 @@ static bool is_texture(const struct shmt_signature_parameter *in_source,
                        const struct shmt_signature_parameter *in_symbol)
 {
     if (in_source != NULL)
-        return is_image(in_source) || (!in_source->pointer &&
-                                       in_source->kind ==
-                                           SHMT_SIGNATURE_OTHER);
+        return shmt_init_is_texture(in_source) ||
+               (!in_source->pointer &&
+                in_source->kind == SHMT_SIGNATURE_OTHER);
     return in_symbol == NULL ||
            strcmp(in_symbol->type, "unsigned long long") == 0;
 }
 
-/* What of the arguments are textures and surfaces. */
+/* What of the arguments are textures and surfaces: the symbol says of both that
+ * they are numbers. */
 static void find_images(struct shmt_draft *draft,
                         const struct shmt_signature *symbol)
 {
@@ -292,8 +281,10 @@ static void find_images(struct shmt_draft *draft,
                                                 ? NULL
                                                 : &symbol->parameters[k]))
             one->texture = (struct shmt_draft_texture){0};
+        one->surface = in_source != NULL && shmt_init_is_surface(in_source);
         one->image = one->texture.type != NULL || one->texture.other != NULL ||
-                     (in_source != NULL && is_image(in_source));
+                     one->surface ||
+                     (in_source != NULL && shmt_init_is_texture(in_source));
     }
 }
 

@@ -534,12 +534,15 @@ static void add_image(struct shmt_draft *draft,
     char what[160];
 
     if (texture->type == NULL) {
-        snprintf(what, sizeof what, "a texture %s, which a spec has not",
-                 texture->other != NULL ? texture->other : "");
+        if (texture->other != NULL)
+            snprintf(what, sizeof what, "a texture %s, which a spec has not",
+                     texture->other);
         mark(text, texture->other != NULL ? what
-                   : "a texture that was not seen made, {texture: NAME, "
-                     "extents: [...]}, or a surface, which a spec has not: "
-                     "write an output");
+                   : one->surface ? "a surface, which a spec has not: write "
+                                    "an output"
+                                  : "a texture that was not there when the "
+                                    "kernel was launched, {texture: NAME, "
+                                    "extents: [...]}");
         return;
     }
     shmt_text_addf(text, "{texture: %s, extents: [", memory->name);

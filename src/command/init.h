@@ -70,6 +70,13 @@ bool shmt_init_extents(const struct shmt_init_draft *draft, const char *code,
                        struct shmt_text *text);
 /* The whole number that a macro is; false: it is something else. */
 bool shmt_init_number(const char *value, int64_t *out);
+/* init_texture.c: whether the parameter is a texture, or a surface: types that
+ * are numbers to a compiler. */
+bool shmt_init_is_texture(const struct shmt_signature_parameter *declared);
+bool shmt_init_is_surface(const struct shmt_signature_parameter *declared);
+/* The lines of the texture and of its data, with marks. */
+void shmt_init_add_texture(const struct shmt_init_draft *draft,
+                           const char *name, struct shmt_text *text);
 /* Whether the parameter can be the size of a problem. */
 bool shmt_init_is_dimension(const struct shmt_signature_parameter *parameter);
 

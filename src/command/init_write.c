@@ -312,6 +312,11 @@ static void add_argument(const struct shmt_init_draft *draft,
                          const struct shmt_signature_parameter *parameter,
                          struct shmt_text *text)
 {
+    if (shmt_init_is_surface(parameter)) {
+        shmt_init_mark(text, "a surface, which a spec has not: write an "
+                       "output");
+        return;
+    }
     if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER) {
         shmt_init_mark(text, "{type: f32, value: 1} with the type of a "
                        "number; of a structure its members in their order, "
@@ -346,6 +351,10 @@ static void add_arguments(const struct shmt_init_draft *draft,
         const struct shmt_signature_parameter *one =
             &signature->parameters[k];
 
+        if (shmt_init_is_texture(one) && one->name[0] != '\0') {
+            shmt_init_add_texture(draft, one->name, text);
+            continue;
+        }
         shmt_text_add(text, "  ");
         add_name(one, k, text);
         shmt_text_add(text, ": ");

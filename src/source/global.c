@@ -310,6 +310,7 @@ static bool read_declaration(struct reader *reader, size_t *k)
     name = find_name(tokens, type);
     if (name <= type || name == tokens->count)
         return true;
+    end = name;
     do {
         done = read_variable(reader, type, name, &end, &one);
         *k = end;

@@ -60,7 +60,7 @@ check "handles that are used again are of what was made last" all "exits 0" \
 options=--no-rerun
 captured "$kernel" gone
 check "one that is gone is to be written" all "exits 0" \
-    "has 'table: \"TODO: a texture that was not seen made'" \
+    "has 'table: \"TODO: a texture that was not there when'" \
     "has 'image: {texture: image_data'" "! checks >all"
 captured "$kernel" steep
 check "so is one that a spec has not" all "exits 0" \

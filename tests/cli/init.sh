@@ -208,6 +208,45 @@ sed -e 's/^parameters: .*/problem: {n: {default: 100}}\nparameters: {BLOCK: {val
 run check "$own/whole.yaml"
 check "filled in they have the sizes that the kernel takes" all "exits 0" \
     "out_has '^ok '"
+cat >"$own/textures.cu" <<'END'
+__global__ void textures(float *out, cudaTextureObject_t image,
+                         cudaTextureObject_t table, cudaTextureObject_t volume,
+                         CUtexObject other, cudaSurfaceObject_t surface)
+{
+    out[0] = tex2D<float4>(image, 0.5f, 0.5f).x + tex1Dfetch<int>(table, 1) +
+             tex3D<uchar4>( volume, 0.5f, 1, 1).x;
+}
+#ifndef __CUDACC_RTC__
+int main()
+{
+    cudaTextureDesc how = {};
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeBorder;
+    how.filterMode = cudaFilterModeLinear;
+    how.normalizedCoords = true;
+}
+#endif
+END
+run init "$own/textures.cu"
+says() { grep -qF -e "$1" "$own/textures.yaml"; }
+check "a texture is of an input, as kernel and host say" all "exits 0" \
+    "says 'image_data: {type: f32, role: input, count: \"TODO: how many elements, as 4 * n'" \
+    "says 'image: {texture: image_data, extents: \"TODO: texels, the innermost first, as [cols, rows]\", channels: 4, normalized: true, filter: linear, address: border}'" \
+    "says 'table: {texture: table_data, extents: \"TODO: texels, as [n]\"}'" \
+    "says 'volume: {texture: volume_data, extents: \"TODO: texels, the innermost first, as [nx, ny, nz]\", channels: 4, normalized: true, address: border}'"
+check "and what they do not say is marked" all \
+    "says 'other_data: {type: \"TODO: f32, u8, ..., of an element\"'" \
+    "says 'surface: \"TODO: a surface, which a spec has not: write an output\"'"
+sed -e 's/cudaTextureObject_t volume,$/cudaTextureObject_t volume/' \
+    -e '/cudaSurfaceObject_t/s/.*/)/' "$own/textures.cu" >"$own/plain.cu"
+run init "$own/plain.cu"
+sed -e 's/^parameters: .*/problem: {n: {default: 100}}\nparameters: {BLOCK: {values: [64], default: 64}}/' \
+    -e 's/grid: "TODO.*"$/grid: 1/' -e 's/block: "TODO[^"]*"/block: 64/' \
+    -e '/^reference: /d' -e 's/count: "TODO[^"]*"/count: 4 * n/' \
+    -e 's/"TODO: texels, as[^"]*"/[n]/' -e 's/"TODO: [^"]*cols, rows]"/[10, 10]/' \
+    -e 's/"TODO: [^"]*nz]"/[5, 5, 4]/' -e 's/"TODO[^"]*relative[^"]*"/{absolute: 0}/' \
+    "$own/plain.yaml" >"$own/whole.yaml"
+run check "$own/whole.yaml"
+check "filled in they check" all "exits 0" "out_has '^ok '"
 cat >"$own/shared.cu" <<'END'
 extern __shared__ float tile[];
 __device__ float first() { return tile[0]; }
