@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * init_texture: a parameter that is a texture or a surface, and what the text of
- * the source says of how it is read: the kernel by which function, the host with
- * which filter.  Called by init_write.c, and by the drafts of captured launches.
+ * init_texture: a parameter that is a texture or a surface, and what the text
+ * of the source says of how it is read: the kernel by which function, the host
+ * with which filter.  Called by init_write.c, and by the drafts of captured
+ * launches.
  */
 #include "config.h"
 
