@@ -179,7 +179,26 @@ static void *source_of(struct shmt_bench *bench, size_t k,
     }
 }
 
-/* Makes the pointers of argument k, if it has some, its map or its texture. */
+/* Makes the textures; each has its handle in the place of an address. */
+static CUresult link_textures(struct shmt_bench *bench, uint64_t *addresses)
+{
+    const struct shmt_kernel *kernel = bench->kernel;
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t k = 0; result == CUDA_SUCCESS && k < kernel->argument_count;
+         k++) {
+        const struct shmt_argument *argument = &kernel->arguments[k];
+
+        if (argument->texture == NULL)
+            continue;
+        result = shmt_bench_texture_link(
+            bench, k, addresses[argument->members[0].target]);
+        addresses[k] = bench->slots[k].texture.object;
+    }
+    return result;
+}
+
+/* Makes the pointers of argument k, if it has some, or its map. */
 static CUresult link_packed(struct shmt_bench *bench, size_t k,
                             const uint64_t *addresses)
 {
@@ -187,11 +206,8 @@ static CUresult link_packed(struct shmt_bench *bench, size_t k,
     struct shmt_bench_slot *slot = &bench->slots[k];
     CUresult result;
 
-    if (slot->packed == NULL)
+    if (slot->packed == NULL || argument->texture != NULL)
         return CUDA_SUCCESS;
-    if (argument->role == SHMT_ROLE_TEXTURE)
-        return shmt_bench_texture_link(
-            bench, k, addresses[argument->members[0].target]);
     if (argument->role == SHMT_ROLE_TENSOR_MAP) {
         const uint64_t address = addresses[argument->members[0].target];
 
@@ -248,6 +264,7 @@ CUresult shmt_bench_run_launch(struct shmt_bench *bench,
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         addresses[k] = pointers[k] = shmt_buffer_data(target(bench, run, k));
+    result = link_textures(bench, addresses);
     for (size_t k = 0;
          result == CUDA_SUCCESS && k < bench->kernel->argument_count; k++)
         result = link_packed(bench, k, addresses);

@@ -144,6 +144,7 @@ struct shmt_argument_texture {
 struct shmt_argument_member {
     const char *name;
     bool pointer;
+    bool texture;              /* which is the handle of the argument */
     const char *to;            /* the argument's name, or "null" */
     size_t target;             /* the same; SHMT_ARGUMENT_NONE: null */
     struct shmt_expr *offset;  /* in elements of it; NULL: 0 */

@@ -200,7 +200,6 @@ static enum shmtune_status reach(struct shmt_kernel_reader *reader,
         launch->by_value |= argument->role == SHMT_ROLE_VALUE ||
                             argument->bytes > 0;
         /* An application has a texture, and perhaps no buffer. */
-        launch->reads |= argument->texture != NULL;
         for (size_t m = 0; argument->texture == NULL &&
                            m < argument->member_count; m++) {
             const size_t target = argument->members[m].target;
@@ -214,7 +213,8 @@ static enum shmtune_status reach(struct shmt_kernel_reader *reader,
     for (size_t k = 0; k < launch->reach_count; k++) {
         const enum shmt_role role = kernel->arguments[list[k]].role;
 
-        launch->reads |= role == SHMT_ROLE_INPUT || role == SHMT_ROLE_INOUT;
+        launch->reads |= role == SHMT_ROLE_INPUT || role == SHMT_ROLE_INOUT ||
+                         role == SHMT_ROLE_TEXTURE;
     }
     return SHMTUNE_OK;
 }

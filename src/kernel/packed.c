@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * packed: arguments that are made of other values: pointers to buffers of other
- * arguments, and structs passed by value, of numbers and such pointers.  Reads
+ * arguments, and structs passed by value, of numbers, such pointers and handles
+ * of textures.  Reads
  * them for argument.c; lays them out, and fills them for a configuration, for
  * bench/ and runtime/.
  *
@@ -41,6 +42,23 @@ static enum shmtune_status read_pointer(struct shmt_kernel_reader *reader,
     member->pointer = true;
     member->place = to->place;
     return status;
+}
+
+/* What one with the key "texture" says: a handle is put where an address would
+ * be. */
+static enum shmtune_status read_handle(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *mapping,
+                                       struct shmt_argument_member *member)
+{
+    static const char *const keys[] = {"texture", NULL};
+    const struct shmt_yaml *to = shmt_yaml_get(mapping, "texture");
+    const enum shmtune_status status =
+        shmt_yaml_check_keys(mapping, keys, reader->err);
+
+    member->pointer = member->texture = true;
+    member->place = to->place;
+    return status == SHMTUNE_OK
+               ? shmt_yaml_word(to, &member->to, reader->err) : status;
 }
 
 static enum shmtune_status read_value(struct shmt_kernel_reader *reader,
@@ -99,11 +117,14 @@ static enum shmtune_status read_member(struct shmt_kernel_reader *reader,
 
     if (status == SHMTUNE_OK)
         status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
-                                  "a member, {type: i32, value: n} or "
-                                  "{pointer: NAME}", reader->err);
+                                  "a member, {type: i32, value: n}, "
+                                  "{pointer: NAME} or {texture: NAME}",
+                                  reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_get(node, "pointer") != NULL
                      ? read_pointer(reader, node, &member)
+                 : shmt_yaml_get(node, "texture") != NULL
+                     ? read_handle(reader, node, &member)
                      : read_number(reader, node, &member);
     *(struct shmt_argument_member *)item = member;
     return status;
@@ -185,7 +206,7 @@ static enum shmtune_status find_target(struct shmt_kernel_reader *reader,
     const struct shmt_kernel *kernel = reader->kernel;
     size_t k = 0;
 
-    if (!needed && strcmp(member->to, "null") == 0)
+    if (!needed && !member->texture && strcmp(member->to, "null") == 0)
         return member->offset == NULL
                    ? SHMTUNE_OK
                    : shmt_yaml_refuse_at(member->place, reader->err,
@@ -196,15 +217,23 @@ static enum shmtune_status find_target(struct shmt_kernel_reader *reader,
     if (k == kernel->argument_count)
         return shmt_yaml_refuse_at(member->place, reader->err,
                                    "\"%.64s\" is not among the arguments of "
-                                   "this spec; a pointer is to one of them, "
-                                   "or null", member->to);
-    if (kernel->arguments[k].symbol != NULL &&
+                                   "this spec; a %s one of them%s", member->to,
+                                   member->texture ? "texture is"
+                                                   : "pointer is to",
+                                   member->texture ? "" : ", or null");
+    if (member->texture && kernel->arguments[k].texture == NULL)
+        return shmt_yaml_refuse_at(member->place, reader->err,
+                                   "the texture %s has the role %s; name an "
+                                   "argument {texture: ..., extents: [...]}",
+                                   member->to,
+                                   shmt_role_word(kernel->arguments[k].role));
+    if (!member->texture && kernel->arguments[k].symbol != NULL &&
         kernel->arguments[k].role != SHMT_ROLE_SYMBOL)
         return shmt_yaml_refuse_at(member->place, reader->err,
                                    "a pointer to %s, which is no buffer but "
                                    "the variable %.64s of the source",
                                    member->to, kernel->arguments[k].symbol);
-    if (!shmt_role_is_buffer(kernel->arguments[k].role))
+    if (!member->texture && !shmt_role_is_buffer(kernel->arguments[k].role))
         return shmt_yaml_refuse_at(member->place, reader->err,
                                    "a pointer to %s, which is no buffer but a "
                                    "%s", member->to,

@@ -152,6 +152,25 @@ static void workspaces_are_read_where_they_are(void)
     write_files();
 }
 
+/* The kernel takes a struct of 8 bytes as it takes the handle. */
+static void pack_image(void)
+{
+    fixture_edit(yaml, "[out, image, clamped", "[out, packed, clamped");
+    fixture_edit(yaml, "  rows: {type",
+                 "  packed: {struct: {image: {texture: image}}}\n"
+                 "  rows: {type");
+}
+
+static void structs_have_them(void)
+{
+    pack_image();
+    open_bench();
+    CHECK_INT(measure(0, 0), SHMT_VERDICT_OK);
+    CHECK_INT(measure(0, 1), SHMT_VERDICT_WRONG);
+    close_bench();
+    write_files();
+}
+
 static void others_are_refused(void)
 {
     static const char image[] = "extents: [cols, rows], pitch: pitch, filter: "
@@ -161,6 +180,12 @@ static void others_are_refused(void)
     } faults[] = {
         {"texture: numbers", "texture: rows",
          ":31:20: a pointer to rows, which is no buffer but a scalar"},
+        {"  shift: {type", "  one: {struct: {a: {texture: pixels}}}\n  shift: "
+         "{type", ":37:31: the texture pixels has the role input; name an "
+         "argument {texture: ..., extents: [...]}"},
+        {"  shift: {type", "  one: {struct: {a: {texture: none}}}\n  shift: "
+         "{type", ":37:31: \"none\" is not among the arguments of this spec; a "
+         "texture is one of them"},
         {"texture: numbers", "texture: \"null\"", ":31:20: \"null\" is not"},
         {"extents: [entries]", "extents: []",
          ":31:38: extents has 0 items; 1 to 3 are expected"},
@@ -348,6 +373,47 @@ static void applications_give_their_own(void)
     driver->MemFree(zeros);
 }
 
+/* Or in the struct that the library makes of it. */
+static void applications_give_them_for_a_struct(void)
+{
+    enum { OUT, TABLE = 6, PACKED = 8, ARGUMENTS = 14 };
+    struct opened opened;
+    struct shmtune_message message;
+    CUdeviceptr out = 0, zeros = 0;
+    CUtexObject texture = 0;
+    CUDA_RESOURCE_DESC of = {.resType = CU_RESOURCE_TYPE_LINEAR};
+    const CUDA_TEXTURE_DESC as = {.flags = CU_TRSF_READ_AS_INTEGER};
+    void *arguments[ARGUMENTS] = {&out};
+
+    pack_image();
+    opened = open_library();
+    CHECK_INT(driver->MemAlloc(&out, ROWS * COLS * sizeof(float)), 0);
+    CHECK_INT(driver->MemAlloc(&zeros, 256), 0);
+    memset((void *)zeros, 0, 256);
+    of.res.linear.devPtr = zeros;
+    of.res.linear.format = CU_AD_FORMAT_FLOAT;
+    of.res.linear.numChannels = 1;
+    of.res.linear.sizeInBytes = 256;
+    CHECK_INT(driver->TexObjectCreate(&texture, &of, &as, NULL), 0);
+    for (size_t k = IMAGE; k <= VOLUME; k++)
+        arguments[k] = &texture;
+    CHECK_INT(shmtune_launch(opened.function, arguments, NULL, &message),
+              SHMTUNE_OK);
+    for (int i = 0; i < ROWS * COLS; i++)
+        if (((float *)out)[i] != 0)
+            CHECK_INT(i, -1);
+    arguments[IMAGE] = NULL;
+    CHECK_INT(shmtune_launch(opened.function, arguments, NULL, &message),
+              SHMTUNE_INVALID_ARGUMENT);
+    CHECK_HAS(message.text, "the texture image (argument 4) is null");
+    driver->TexObjectDestroy(texture);
+    shmtune_release(opened.function);
+    shmtune_close(opened.library);
+    driver->MemFree(out);
+    driver->MemFree(zeros);
+    write_files();
+}
+
 int main(void)
 {
     CUcontext context;
@@ -358,11 +424,13 @@ int main(void)
     CHECK_RUN(candidates_get_them);
     CHECK_RUN(failures_are_told);
     CHECK_RUN(workspaces_are_read_where_they_are);
+    CHECK_RUN(structs_have_them);
     CHECK_RUN(others_are_refused);
     CHECK_RUN(all_kinds_are_read);
     CHECK_INT(driver->DevicePrimaryCtxRetain(&context, 0), 0);
     CHECK_INT(driver->CtxSetCurrent(context), 0);
     CHECK_RUN(applications_give_their_own);
+    CHECK_RUN(applications_give_them_for_a_struct);
     fixture_end();
     return CHECK_END();
 }
