@@ -180,8 +180,8 @@ static CUdeviceptr memory_of(const void *host, size_t bytes)
     return there;
 }
 
-/* The numbers lie in the middle of an allocation. */
-enum { BEFORE = 64 };
+/* The numbers lie in the middle of an allocation, where a texture may begin. */
+enum { BEFORE = 128 };
 
 static void make_memory(struct made *made)
 {

@@ -4,7 +4,8 @@
 # capture.sh BUILD: programs that come to the driver in each way run under
 # `shmtune capture` as they do alone, and what it writes is tuned on device 0.
 # The programs are tests/fake/application.c, with the driver linked, opened, and
-# as the CUDA runtime finds it, and capture.cu, which nvcc builds.  TAP.
+# as the CUDA runtime finds it, tests/fake/textured.c, and capture.cu, which nvcc
+# builds, as it does capture_tiles.cu and capture_texture.cu.  TAP.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -153,6 +154,29 @@ sed -i '/atomicAdd/s/1u/2u/' variables/tally-1/program.cu
 report "variables: one that counts otherwise is wrong" \
     grep -q 'seen.*is .*expected ' log
 
+# Textures: arrays, pitched and linear memory.
+${CC:-cc} -O2 -I"$headers" -o textured "$here/../fake/textured.c" -ldl >log 2>&1
+./textured "$here/../fake/fake_texture.cu" 370 530 again >alone 2>err
+"$build/shmtune" capture --propose -o textures -- ./textured \
+    "$here/../fake/fake_texture.cu" 370 530 again >out 2>err
+report "textures: the program runs as it does alone" all "[ -s alone ]" \
+    "cmp -s alone out"
+report "textures: the launch made again gives what it got" all \
+    "grep -q 'sample-1: made again it gives .* got; output: out$' err" \
+    "grep -qF 'image: {texture: image_data, extents: [cols, rows], filter: linear, address: border, border: [0.5]}' textures/sample-1/kernel.yaml"
+sed 's/^/# /' err
+"$build/shmtune" tune textures/sample-1 --device 0 --strategy exhaustive \
+    -o tuned-textures >log 2>&1
+status=$?
+count_right tuned-textures/sample-1
+report "textures: it is tuned, all $right are right" all "[ $status -eq 0 ]" \
+    "[ $tried -ge 3 ]" "[ $right -eq $tried ]"
+"$build/shmtune" run --captured textures --tunings tuned-textures --no-trial -- \
+    ./textured "$here/../fake/fake_texture.cu" 370 530 again >out 2>err
+report "textures: and put back, it computes the same" all "cmp -s alone out" \
+    "grep -q 'as tuned\|own configuration won' err"
+sed 's/^/# /' err
+
 ./application opened load_ptx launch sum >alone 2>err
 "$build/shmtune" capture --propose -o ptx -- ./application opened load_ptx \
     launch sum >out 2>err
@@ -234,6 +258,26 @@ else
     "$build/shmtune" capture -k add_scaled -o shared -- ./program >out 2>err
     report "runtime linked shared: the same" all "cmp -s alone out" \
         "[ -f shared/add_scaled-1/kernel.yaml ]"
+
+    # Textures of the runtime's, one of them in layers.
+    "$nvcc" -O2 -arch=native -cudart static -o blur \
+        "$here/capture_texture.cu" >log 2>&1
+    ./blur >alone 2>err
+    "$build/shmtune" capture --propose --source "$here/capture_texture.cu" \
+        -o blurred -- ./blur >out 2>err
+    status=$?
+    report "textures of the runtime: the program runs as it does alone" all \
+        "[ $status -eq 3 ]" "cmp -s alone out"
+    report "the launch made again gives what it got" all \
+        "grep -q 'blur-1: made again it gives .* got; output: out$' err" \
+        "grep -qF 'image: {texture: image_data, extents: [width, height], channels: 4, read: normalized_float, normalized: true, filter: linear, address: [mirror, border]}' blurred/blur-1/kernel.yaml" \
+        "grep -qF 'weights: {texture: weights_data, extents: [taps]}' blurred/blur-1/kernel.yaml" \
+        "grep -qF 'layers: {texture: layers_data, extents: [7, 3], layered: true}' blurred/blur-1/kernel.yaml"
+    sed 's/^/# /' err
+    grep texture: blurred/blur-1/kernel.yaml | sed 's/^/# /'
+    "$build/shmtune" tune blurred/blur-1 --device 0 --strategy exhaustive \
+        -o tuned-blur >log 2>&1
+    report "and is tuned" [ $? -eq 0 ]
 
     # Tile and block are 16 both: by host code, and without it by trying.
     "$nvcc" -O2 -arch=native -o tiles "$here/capture_tiles.cu" >log 2>&1
