@@ -493,10 +493,10 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
 
 /*
  * Bytes of the buffer that argument k needs at the choice's problem, or of the
- * array that it passes by value, or of the variable that it fills; 0 for a
- * scalar, a pointer, a struct and a texture, and for what this configuration
- * does not use, for which shmtune_launch takes NULL.  A workspace depends on
- * the configuration: ask after every selection.
+ * array that it passes by value, or of the variable that it fills, or of a
+ * texture's handle; 0 for a scalar, a pointer and a struct, and for what this
+ * configuration does not use, for which shmtune_launch takes NULL.  A workspace
+ * depends on the configuration: ask after every selection.
  *
  * SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when the spec gives
  * no size at this problem (more than 2^63 bytes, say).

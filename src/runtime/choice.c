@@ -142,7 +142,9 @@ shmt_choice_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
         status = shmt_kernel_argument_count(evaluated, k, &count, err);
     if (status != SHMTUNE_OK)
         return SHMTUNE_INVALID_ARGUMENT;
-    *bytes = (int64_t)(count * shmt_element_bytes(argument->element));
+    *bytes = argument->texture != NULL
+                 ? (int64_t)argument->bytes
+                 : (int64_t)(count * shmt_element_bytes(argument->element));
     return SHMTUNE_OK;
 }
 

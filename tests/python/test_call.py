@@ -148,7 +148,7 @@ class Call(Case):
             out = Interface("<f4", (3, 53), [7.0] * 159)
             kernel(out, rows=3, cols=53, **{name: given for name in names})
             self.assertEqual(out.read(), [0.0] * 159)
-        self.refuses("the texture volume (argument 7) is null", kernel, out,
+        self.refuses("argument volume is missing; it takes: out", kernel, out,
                      rows=3, cols=53,
                      **{name: handle for name in names[:3]})
         self.refuses("fake_texture: argument image is 'x', which is no "

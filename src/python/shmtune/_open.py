@@ -416,7 +416,7 @@ class Kernel:
                     ", ".join(n + "=..." for n in self.dimensions)))
         for argument in self._positions:
             if (argument not in arrays and argument.role in lib.BUFFERS
-                    + (lib.VALUE,) and bytes_of(choice, argument.index)):
+                    + (lib.VALUE, lib.TEXTURE) and bytes_of(choice, argument.index)):
                 raise Error("%s: argument %s is missing; it takes: %s" % (
                     self.name, argument.name, ", ".join(self.arguments)))
 

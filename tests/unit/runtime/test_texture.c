@@ -319,7 +319,9 @@ static struct opened open_library(void)
     CHECK_INT(shmtune_select(opened.kernel, &device, problem, &choice),
               SHMTUNE_OK);
     CHECK_INT(shmtune_argument_bytes(&choice, 1, &bytes), SHMTUNE_OK);
-    CHECK_INT(bytes, 0);
+    CHECK_INT(bytes, 0);       /* the pixels: a texture is given instead */
+    CHECK_INT(shmtune_argument_bytes(&choice, IMAGE, &bytes), SHMTUNE_OK);
+    CHECK_INT(bytes, 8);
     CHECK_INT(shmtune_prepare(&choice,
                               SHMTUNE_ALLOW_COMPILE | SHMTUNE_NO_CACHE,
                               &opened.function, &message), SHMTUNE_OK);
@@ -327,90 +329,97 @@ static struct opened open_library(void)
 }
 
 /* A table of zeros that all four textures are, so that the sum is known. */
-static void applications_give_their_own(void)
+enum { OUT, TABLE = 6, ARGUMENTS = 14 };
+struct given {
+    CUdeviceptr out, zeros;
+    CUtexObject texture;
+    void *arguments[ARGUMENTS];
+};
+
+static void give(struct given *given)
 {
-    enum { OUT, TABLE = 6, ARGUMENTS = 13 };
-    const struct opened opened = open_library();
-    struct shmtune_argument argument = SHMTUNE_ARGUMENT_INIT;
-    struct shmtune_message message;
-    CUdeviceptr out = 0, zeros = 0;
-    CUtexObject texture = 0, none = 0;
     CUDA_RESOURCE_DESC of = {.resType = CU_RESOURCE_TYPE_LINEAR};
     const CUDA_TEXTURE_DESC as = {.flags = CU_TRSF_READ_AS_INTEGER};
-    void *arguments[ARGUMENTS] = {&out};
+
+    *given = (struct given){0};
+    CHECK_INT(driver->MemAlloc(&given->out, ROWS * COLS * sizeof(float)), 0);
+    CHECK_INT(driver->MemAlloc(&given->zeros, 256), 0);
+    memset((void *)given->zeros, 0, 256);
+    of.res.linear.devPtr = given->zeros;
+    of.res.linear.format = CU_AD_FORMAT_FLOAT;
+    of.res.linear.numChannels = 1;
+    of.res.linear.sizeInBytes = 256;
+    CHECK_INT(driver->TexObjectCreate(&given->texture, &of, &as, NULL), 0);
+    given->arguments[OUT] = &given->out;
+    for (size_t k = IMAGE; k <= VOLUME; k++)
+        given->arguments[k] = &given->texture;
+}
+
+static void launch_zeros(const struct opened *opened, struct given *given)
+{
+    struct shmtune_message message;
+    int wrong = 0;
+
+    CHECK_INT(shmtune_launch(opened->function, given->arguments, NULL,
+                             &message), SHMTUNE_OK);
+    for (int i = 0; i < ROWS * COLS; i++)
+        wrong += ((float *)given->out)[i] != 0;
+    CHECK_INT(wrong, 0);
+}
+
+static void launch_without(const struct opened *opened, struct given *given,
+                           const char *text)
+{
+    struct shmtune_message message;
+
+    CHECK_INT(shmtune_launch(opened->function, given->arguments, NULL,
+                             &message), SHMTUNE_INVALID_ARGUMENT);
+    CHECK_HAS(message.text, text);
+}
+
+static void take_back(struct opened *opened, struct given *given)
+{
+    driver->TexObjectDestroy(given->texture);
+    driver->MemFree(given->out);
+    driver->MemFree(given->zeros);
+    shmtune_release(opened->function);
+    shmtune_close(opened->library);
+}
+
+static void applications_give_their_own(void)
+{
+    struct opened opened = open_library();
+    struct shmtune_argument argument = SHMTUNE_ARGUMENT_INIT;
+    CUtexObject none = 0;
+    struct given given;
 
     CHECK_INT(shmtune_argument_at(opened.kernel, IMAGE, &argument),
               SHMTUNE_OK);
     CHECK_INT(argument.role, SHMTUNE_TEXTURE);
     CHECK_INT(argument.element_bytes, 8);
     CHECK_TEXT(argument.type, "texture");
-    CHECK_INT(driver->MemAlloc(&out, ROWS * COLS * sizeof(float)), 0);
-    CHECK_INT(driver->MemAlloc(&zeros, 256), 0);
-    memset((void *)zeros, 0, 256);
-    of.res.linear.devPtr = zeros;
-    of.res.linear.format = CU_AD_FORMAT_FLOAT;
-    of.res.linear.numChannels = 1;
-    of.res.linear.sizeInBytes = 256;
-    CHECK_INT(driver->TexObjectCreate(&texture, &of, &as, NULL), 0);
-    for (size_t k = IMAGE; k <= VOLUME; k++)
-        arguments[k] = &texture;
-    CHECK_INT(shmtune_launch(opened.function, arguments, NULL, &message),
-              SHMTUNE_OK);
-    for (int i = 0; i < ROWS * COLS; i++)
-        if (((float *)out)[i] != 0)
-            CHECK_INT(i, -1);
-    arguments[TABLE] = NULL;
-    CHECK_INT(shmtune_launch(opened.function, arguments, NULL, &message),
-              SHMTUNE_INVALID_ARGUMENT);
-    CHECK_HAS(message.text, "the texture table (argument 6) is null");
-    arguments[TABLE] = &none;
-    CHECK_INT(shmtune_launch(opened.function, arguments, NULL, &message),
-              SHMTUNE_INVALID_ARGUMENT);
-    driver->TexObjectDestroy(texture);
-    shmtune_release(opened.function);
-    shmtune_close(opened.library);
-    driver->MemFree(out);
-    driver->MemFree(zeros);
+    give(&given);
+    launch_zeros(&opened, &given);
+    given.arguments[TABLE] = NULL;
+    launch_without(&opened, &given, "the texture table (argument 6) is null");
+    given.arguments[TABLE] = &none;
+    launch_without(&opened, &given, "the texture table (argument 6) is null");
+    take_back(&opened, &given);
 }
 
 /* Or in the struct that the library makes of it. */
 static void applications_give_them_for_a_struct(void)
 {
-    enum { OUT, TABLE = 6, PACKED = 8, ARGUMENTS = 14 };
     struct opened opened;
-    struct shmtune_message message;
-    CUdeviceptr out = 0, zeros = 0;
-    CUtexObject texture = 0;
-    CUDA_RESOURCE_DESC of = {.resType = CU_RESOURCE_TYPE_LINEAR};
-    const CUDA_TEXTURE_DESC as = {.flags = CU_TRSF_READ_AS_INTEGER};
-    void *arguments[ARGUMENTS] = {&out};
+    struct given given;
 
     pack_image();
     opened = open_library();
-    CHECK_INT(driver->MemAlloc(&out, ROWS * COLS * sizeof(float)), 0);
-    CHECK_INT(driver->MemAlloc(&zeros, 256), 0);
-    memset((void *)zeros, 0, 256);
-    of.res.linear.devPtr = zeros;
-    of.res.linear.format = CU_AD_FORMAT_FLOAT;
-    of.res.linear.numChannels = 1;
-    of.res.linear.sizeInBytes = 256;
-    CHECK_INT(driver->TexObjectCreate(&texture, &of, &as, NULL), 0);
-    for (size_t k = IMAGE; k <= VOLUME; k++)
-        arguments[k] = &texture;
-    CHECK_INT(shmtune_launch(opened.function, arguments, NULL, &message),
-              SHMTUNE_OK);
-    for (int i = 0; i < ROWS * COLS; i++)
-        if (((float *)out)[i] != 0)
-            CHECK_INT(i, -1);
-    arguments[IMAGE] = NULL;
-    CHECK_INT(shmtune_launch(opened.function, arguments, NULL, &message),
-              SHMTUNE_INVALID_ARGUMENT);
-    CHECK_HAS(message.text, "the texture image (argument 4) is null");
-    driver->TexObjectDestroy(texture);
-    shmtune_release(opened.function);
-    shmtune_close(opened.library);
-    driver->MemFree(out);
-    driver->MemFree(zeros);
+    give(&given);
+    launch_zeros(&opened, &given);
+    given.arguments[IMAGE] = NULL;
+    launch_without(&opened, &given, "the texture image (argument 4) is null");
+    take_back(&opened, &given);
     write_files();
 }
 
