@@ -746,6 +746,7 @@ enum shmtune_status shmt_learn_measure(struct shmt_learn_run *run,
     struct visit *const visit = calloc(1, sizeof *visit);
     struct shmt_error why;
     enum shmtune_status status, closed;
+    bool later = false;         /* the next run may have the memory */
 
     *took_s = 0;
     if (visit == NULL)
@@ -759,6 +760,7 @@ enum shmtune_status shmt_learn_measure(struct shmt_learn_run *run,
     if (status == SHMTUNE_OK) {
         status = visit_size(visit, first, &why);
         if (is_only_here(status)) {
+            later = status != SHMTUNE_WRONG_RESULT;
             tell(run, why.text);
             run->target->operations->cancel(run->target);
             status = SHMTUNE_OK;
@@ -774,7 +776,7 @@ enum shmtune_status shmt_learn_measure(struct shmt_learn_run *run,
                                 status == SHMTUNE_OK ? err : NULL);
     if (status == SHMTUNE_OK)
         status = closed;
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK && !later)
         status = finish_journal(visit, err);
     free(visit);
     return status;

@@ -46,9 +46,16 @@ cp -R tunings other
 FAKE_WORKER_REFERENCE=bad
 export FAKE_WORKER_REFERENCE
 run dispatch cross --budget 20 -j 1 --output other
-unset FAKE_WORKER_REFERENCE
 check "sizes at which nothing ran teach nothing either" all 'exits 3' \
     'err_has "5 sizes are too few .* (at 15 more nothing ran)"'
+FAKE_WORKER_REFERENCE=full
+run dispatch cross --budget 30 -j 1 --output other
+unset FAKE_WORKER_REFERENCE
+check "one for which there was no memory is not done" \
+    [ "$(count other "*.journal.part")" -eq 10 ]
+run dispatch cross --budget 30 -j 1 --output other
+check "but left to the next run" all 'exits 0' 'out_has "cross: 15 sizes"' \
+    '[ "$(count other "*.journal.part")" -eq 0 ]'
 check "but they are kept" [ "$(count "$measured" '*.journal')" -eq 5 ]
 run dispatch cross --budget 150 -j 1
 check "learns" all 'exits 0' \

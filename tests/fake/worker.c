@@ -23,7 +23,7 @@
  * FAKE_WORKER_COMPILE_MS=N   and so long for each compilation
  * FAKE_WORKER_ONCE_MS=N      the first measurement of all takes so much longer,
  *                            and says so
- * FAKE_WORKER_REFERENCE=bad  has no reference
+ * FAKE_WORKER_REFERENCE=bad  has no reference; full: no memory for the problem
  * FAKE_WORKER_LOG=FILE       appends a line for each request it begins, and
  *                            the number of its device, where there are several;
  *                            "alone DEVICE" when it starts to see that alone;
@@ -578,7 +578,8 @@ static void answer(const struct fake *fake,
     shmt_result_clear(&reply.result);
     if (measured && reference != NULL) {
         reply.kind = SHMT_WIRE_ERROR;
-        shmt_error_set(&reply.error, SHMTUNE_WRONG_RESULT,
+        shmt_error_set(&reply.error, strcmp(reference, "full") == 0
+                                           ? SHMTUNE_CUDA : SHMTUNE_WRONG_RESULT,
                        "the reference does not run");
     } else if (measured) {
         measure(fake, request, &reply.result);
