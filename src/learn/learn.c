@@ -574,7 +574,8 @@ static struct shmt_learn_figures judge_nearest(struct learning *learning,
 }
 
 /* How many standard errors the tree is above the rule of the nearest size, over
- * the sizes where both are known. */
+ * the sizes where both are known; where nothing is known of the rule, it is not
+ * in the way. */
 static double lead_of(const struct learning *learning)
 {
     double sum = 0, squares = 0;
@@ -593,7 +594,7 @@ static double lead_of(const struct learning *learning)
         n++;
     }
     if (n < 2)
-        return 0;
+        return (double)INFINITY;
     squares = fmax(squares - sum * sum / (double)n, 0) / (double)(n - 1);
     return squares > 0 ? sum / sqrt((double)n * squares)
                        : sum > 0 ? (double)INFINITY : 0;
