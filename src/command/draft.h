@@ -5,7 +5,8 @@
  * finds a source that was not seen, draft_options.c says what the application's
  * compiler was told, draft_parameters.c which numbers may be tuned,
  * draft_host.c what host code says of block and grid, draft_fit.c and
- * draft_problem.c which sizes there are, draft_write.c writes the rest,
+ * draft_problem.c which sizes there are, draft_name.c what things are called,
+ * draft_write.c writes the rest,
  * draft_rerun.c makes the launch again, and draft_decide.c finds out by that
  * which of several expressions is right.
  */
@@ -328,6 +329,11 @@ enum shmtune_status shmt_draft_find_hosts(struct shmt_draft *draft,
 
 /* What is written where a number has another value. */
 #define SHMT_DRAFT_TRIAL "trial.yaml"
+
+/* draft_name.c: as the source calls them, where a spec may; of memories one
+ * after the other, behind the arguments.  False: no memory. */
+bool shmt_draft_name_arguments(struct shmt_draft *draft);
+bool shmt_draft_name_memory(struct shmt_draft *draft, size_t m);
 
 /* draft_write.c: the spec; FOLDER/defines.cu beside it where it needs one. */
 enum shmtune_status shmt_draft_write(struct shmt_draft *draft,
