@@ -39,7 +39,7 @@ static CUresult copy_variables(struct shmt_bench *bench,
                                bool (*wanted)(const struct shmt_argument *))
 {
     const struct shmt_module *module = &run->loaded->module;
-    CUresult result = shmt_bench_texture_fill(bench);
+    CUresult result = CUDA_SUCCESS;
 
     for (size_t k = 0; k < module->variable_count; k++) {
         const struct shmt_module_variable *variable = &module->variables[k];
@@ -73,7 +73,10 @@ static bool is_written(const struct shmt_argument *argument)
 CUresult shmt_bench_run_fill(struct shmt_bench *bench,
                              const struct shmt_bench_run *run)
 {
-    return copy_variables(bench, run, false, is_read);
+    const CUresult result = shmt_bench_texture_fill(bench);
+
+    return result == CUDA_SUCCESS ? copy_variables(bench, run, false, is_read)
+                                  : result;
 }
 
 CUresult shmt_bench_run_put(struct shmt_bench *bench,
