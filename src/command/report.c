@@ -135,6 +135,21 @@ static void tell_left_out(const struct shmt_report *report)
         shmt_command_tell("left out: ", list[k].why);
 }
 
+static enum shmtune_status check_left(const struct shmt_report *report,
+                                      const struct shmt_report_counts *counts,
+                                      struct shmt_error *err)
+{
+    const struct shmt_report_left_out *list;
+    const size_t count = shmt_report_list_left_out(report, &list);
+
+    if (counts->files > 0 || count == 0)
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE, "there is nothing to "
+                          "show: %s%s", list[0].why,
+                          count > 1 ? "; the other files are left out, too"
+                                    : "");
+}
+
 static enum shmtune_status write_plot(const struct shmt_report *report,
                                       const char *path, size_t journals,
                                       struct shmt_error *err)
@@ -256,6 +271,8 @@ static enum shmtune_status make(const struct shmt_command_call *call,
         status = shmt_report_end(report, &counts, err);
     if (status == SHMTUNE_OK && !call->quiet)
         tell_left_out(report);
+    if (status == SHMTUNE_OK)
+        status = check_left(report, &counts, err);
     if (status == SHMTUNE_OK && options->plot != NULL)
         status = write_plot(report, options->plot, counts.journals, err);
     if (status == SHMTUNE_OK && options->output != NULL)

@@ -282,6 +282,10 @@ sed 's/time_us: 2.0/time_us: -two/' other.yaml >"$folder/empty/bad.yaml"
 run report -o "$page" empty/bad.yaml
 check "a broken tuning that is named" all "exits 2" out_empty \
     "err_has 'bad.yaml:[0-9]*:[0-9]*: '"
+run report -o "$folder/none.html" empty
+check "and alone in a folder" all "exits 2" out_empty \
+    "err_has 'error: there is nothing to show: .*bad.yaml:[0-9]*:'" \
+    "[ ! -e $folder/none.html ]"
 cp other.yaml "$folder/empty/good.yaml"
 run report -o "$page" empty
 check "one that is found is left out, and said" all "exits 0" \
