@@ -235,7 +235,7 @@ static void few_of_many_products_are_found(void)
     CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
     CHECK_INT(shmt_space_count(space), 7);
     shmt_space_free(space);
-    check_steps(&made, 2000000);
+    check_steps(&made, 800000);
     CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
 }
 

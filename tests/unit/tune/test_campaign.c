@@ -405,10 +405,11 @@ static void who_takes_over(void)
          .task = {.kernel = &kernel, .target = &target}},
         {.state = SHMT_LANE_FREE, .was_ready = true}};
     const struct shmt_campaign all = {.models = models, .device_count = 3};
-    const struct shmt_dealer dealer = {
+    struct shmt_dealer dealer = {
         .all = &all, .lanes = lanes, .lane_count = 3, .width = 1};
 
     lanes[1].task.since_s = shmt_clock_s() - 1000;
+    shmt_dealer_look(&dealer);
     CHECK(shmt_dealer_find_late(&dealer, &lanes[0]) == &lanes[1]);
     CHECK(shmt_dealer_find_late(&dealer, &lanes[1]) == NULL);
     CHECK(shmt_dealer_find_late(&dealer, &lanes[2]) == NULL);
@@ -418,6 +419,8 @@ static void who_takes_over(void)
     CHECK(shmt_dealer_find_late(&dealer, &lanes[0]) == &lanes[1]);
     /* It has only just begun to start. */
     lanes[1].task.since_s = shmt_clock_s() + 1000;
+    CHECK(shmt_dealer_find_late(&dealer, &lanes[0]) == NULL);
+    shmt_dealer_look(&dealer);
     CHECK(shmt_dealer_find_late(&dealer, &lanes[0]) == NULL);
 }
 
