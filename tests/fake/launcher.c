@@ -12,91 +12,23 @@
  * source, FILE.cu, which it then compiles itself.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cuda.h>
-#include <nvrtc.h>
 
-static void must(int result, const char *what)
-{
-    if (result == 0)
-        return;
-    fprintf(stderr, "launcher: %s: %d\n", what, result);
-    exit(8);
-}
+#include "compiled.h"
 
-static void store(void *function, void *found, const char *name)
-{
-    if (found == NULL) {
-        fprintf(stderr, "launcher: no %s\n", name);
-        exit(9);
-    }
-    memcpy(function, &found, sizeof found);
-}
-
-static char *read_all(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    char *bytes = calloc(1, 1 << 24);
-
-    if (file == NULL || bytes == NULL)
-        exit(7);
-    *size = fread(bytes, 1, (1 << 24) - 1, file);
-    fclose(file);
-    return bytes;
-}
-
-/* -- the binary ----------------------------------------------------------- */
-
-static char *compile(const char *from, size_t *size)
-{
-    static const char *const options[] = {"--gpu-architecture=sm_90",
-                                          "-default-device"};
-    void *library = dlopen(getenv("FAKE_NVRTC_REAL"), RTLD_NOW);
-    __typeof__(nvrtcCreateProgram) *create;
-    __typeof__(nvrtcCompileProgram) *build;
-    __typeof__(nvrtcGetCUBINSize) *get_size;
-    __typeof__(nvrtcGetCUBIN) *get;
-    nvrtcProgram program;
-    char *text = read_all(from, size), *cubin;
-
-    if (library == NULL)
-        exit(9);
-    store(&create, dlsym(library, "nvrtcCreateProgram"), "NVRTC");
-    store(&build, dlsym(library, "nvrtcCompileProgram"), "NVRTC");
-    store(&get_size, dlsym(library, "nvrtcGetCUBINSize"), "NVRTC");
-    store(&get, dlsym(library, "nvrtcGetCUBIN"), "NVRTC");
-    must((int)create(&program, text, from, 0, NULL, NULL), "create");
-    free(text);
-    must((int)build(program, 2, options), "compile");
-    must((int)get_size(program, size), "size");
-    cubin = malloc(*size);
-    must((int)get(program, cubin), "binary");
-    return cubin;
-}
-
-static void write_binary(const char *from, const char *to)
-{
-    FILE *file = fopen(to, "wb");
-    size_t size;
-    char *cubin = compile(from, &size);
-
-    if (file == NULL || fwrite(cubin, 1, size, file) != size ||
-        fclose(file) != 0)
-        exit(7);
-    free(cubin);
-}
+static const char option[] = "-default-device";
 
 static char *binary_of(const char *path)
 {
     const char *end = strrchr(path, '.');
     size_t size;
 
-    return end != NULL && strcmp(end, ".cu") == 0 ? compile(path, &size)
-                                                  : read_all(path, &size);
+    return end != NULL && strcmp(end, ".cu") == 0
+               ? compile(path, option, &size) : read_all(path, &size);
 }
 
 /* -- the launches --------------------------------------------------------- */
@@ -181,7 +113,7 @@ int main(int argc, char **argv)
     CUfunction function;
 
     if (argc == 4 && strcmp(argv[1], "compile") == 0) {
-        write_binary(argv[2], argv[3]);
+        write_binary(argv[2], option, argv[3]);
         return 0;
     }
     if (argc < 7)

@@ -15,86 +15,17 @@
  * way writes the binary.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cuda.h>
-#include <nvrtc.h>
+
+#include "compiled.h"
+
+static const char option[] = "-DBLOCK=64";
 
 enum { NX = 8, NY = 4, NZ = 2 };
-
-static void must(int result, const char *what)
-{
-    if (result == 0)
-        return;
-    fprintf(stderr, "textured: %s: %d\n", what, result);
-    exit(8);
-}
-
-static void store(void *function, void *found, const char *name)
-{
-    if (found == NULL) {
-        fprintf(stderr, "textured: no %s\n", name);
-        exit(9);
-    }
-    memcpy(function, &found, sizeof found);
-}
-
-/* -- the binary ----------------------------------------------------------- */
-
-static char *read_all(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    char *bytes = calloc(1, 1 << 20);
-
-    if (file == NULL || bytes == NULL)
-        exit(7);
-    *size = fread(bytes, 1, (1 << 20) - 1, file);
-    fclose(file);
-    return bytes;
-}
-
-static char *compile(const char *from, size_t *size)
-{
-    static const char *const options[] = {"--gpu-architecture=sm_90",
-                                          "-DBLOCK=64"};
-    void *library = dlopen(getenv("FAKE_NVRTC_REAL"), RTLD_NOW);
-    __typeof__(nvrtcCreateProgram) *create;
-    __typeof__(nvrtcCompileProgram) *build;
-    __typeof__(nvrtcGetCUBINSize) *get_size;
-    __typeof__(nvrtcGetCUBIN) *get;
-    char *text = read_all(from, size), *cubin;
-    nvrtcProgram program;
-
-    if (library == NULL)
-        exit(9);
-    store(&create, dlsym(library, "nvrtcCreateProgram"), "NVRTC");
-    store(&build, dlsym(library, "nvrtcCompileProgram"), "NVRTC");
-    store(&get_size, dlsym(library, "nvrtcGetCUBINSize"), "NVRTC");
-    store(&get, dlsym(library, "nvrtcGetCUBIN"), "NVRTC");
-    must((int)create(&program, text, from, 0, NULL, NULL), "create");
-    free(text);
-    must((int)build(program, 2, options), "compile");
-    must((int)get_size(program, size), "size");
-    cubin = malloc(*size);
-    must((int)get(program, cubin), "binary");
-    return cubin;
-}
-
-static int write_binary(const char *from, const char *to)
-{
-    FILE *file = fopen(to, "wb");
-    size_t size;
-    char *cubin = compile(from, &size);
-
-    if (file == NULL || fwrite(cubin, 1, size, file) != size ||
-        fclose(file) != 0)
-        exit(7);
-    free(cubin);
-    return 0;
-}
 
 /* -- the driver ----------------------------------------------------------- */
 
@@ -289,8 +220,10 @@ int main(int argc, char **argv)
     CUfunction function;
     size_t size;
 
-    if (argc == 3)
-        return write_binary(argv[1], argv[2]);
+    if (argc == 3) {
+        write_binary(argv[1], option, argv[2]);
+        return 0;
+    }
     if (argc < 4)
         return 2;
     rows = atoi(argv[2]);
@@ -304,7 +237,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[k], "steep") == 0)
             anisotropy = 16;
     binary = strstr(argv[1], ".cubin") != NULL ? read_all(argv[1], &size)
-                                               : compile(argv[1], &size);
+                                               : compile(argv[1], option, &size);
     must((int)api.ModuleLoadData(&module, binary), "load");
     must((int)api.ModuleGetFunction(&function, module, symbol), "kernel");
     make(&made);
