@@ -140,11 +140,6 @@ static bool is_normalized(const struct shmt_init_draft *draft)
     return strncmp(at, "true", 4) == 0 || *at == '1';
 }
 
-static void mark(struct shmt_text *text, const char *what)
-{
-    shmt_text_addf(text, "\"" SHMT_YAML_TODO " %s\"", what);
-}
-
 /* `whole`: what is read is no real, and not filtered. */
 static void add_sampling(const struct shmt_init_draft *draft, bool whole,
                          struct shmt_text *text)
@@ -165,13 +160,13 @@ static void add_sampling(const struct shmt_init_draft *draft, bool whole,
     if (!whole && filter != NULL)
         shmt_text_add(text, filter);
     else if (!whole)
-        mark(text, "point or linear, as filterMode of the host is");
+        shmt_init_mark(text, "point or linear, as filterMode of the host is");
     shmt_text_add(text, ", address: ");
     if (address != NULL)
         shmt_text_add(text, address);
     else
-        mark(text, "clamp or border, with normalized wrap or mirror, as "
-             "addressMode of the host is");
+        shmt_init_mark(text, "clamp or border, with normalized wrap or mirror, "
+                       "as addressMode of the host is");
 }
 
 /* -- both ----------------------------------------------------------------- */
@@ -196,13 +191,13 @@ void shmt_init_add_texture(const struct shmt_init_draft *draft,
     if (type != NULL && !(fraction && shmt_element_is_real(type->element)))
         shmt_text_add(text, shmt_element_word(type->element));
     else
-        mark(text, fraction ? "u8, i16, ..., which is read as a real"
-                            : "f32, u8, ..., of an element");
+        shmt_init_mark(text, "%s", fraction
+                                       ? "u8, i16, ..., which is read as a real"
+                                       : "f32, u8, ..., of an element");
     shmt_text_add(text, ", role: input, count: ");
-    mark(text, lanes > 1 ? "how many elements, as 4 * n"
-                         : "how many elements, as n");
+    shmt_init_mark(text, "how many elements, as %sn", lanes > 1 ? "4 * " : "");
     shmt_text_addf(text, "}\n  %s: {texture: %s_data, extents: ", name, name);
-    mark(text, extents[fetch == NULL ? 0 : fetch->rank]);
+    shmt_init_mark(text, "%s", extents[fetch == NULL ? 0 : fetch->rank]);
     if (fetch != NULL && fetch->layered)
         shmt_text_add(text, ", layered: true");
     if (lanes > 1)
