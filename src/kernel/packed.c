@@ -155,6 +155,24 @@ static void lay_out(struct shmt_argument *argument,
     argument->bytes = round_up(argument->bytes, argument->alignment);
 }
 
+enum shmtune_status shmt_kernel_base_read(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *to,
+                                          struct shmt_argument *argument)
+{
+    struct shmt_argument_member *base =
+        shmt_arena_alloc(reader->kernel->arena, 1, sizeof *base);
+
+    if (base == NULL)
+        return shmt_error_memory(reader->err);
+    base->name = argument->name;
+    base->pointer = true;
+    base->target = SHMT_ARGUMENT_NONE;
+    base->place = to->place;
+    argument->member_count = 1;
+    argument->members = base;
+    return shmt_yaml_word(to, &base->to, reader->err);
+}
+
 enum shmtune_status shmt_kernel_packed_read(struct shmt_kernel_reader *reader,
                                             const struct shmt_yaml *mapping,
                                             struct shmt_argument *argument)

@@ -115,6 +115,11 @@ enum shmtune_status shmt_kernel_type_read(struct shmt_kernel_reader *reader,
 enum shmtune_status shmt_kernel_packed_read(struct shmt_kernel_reader *reader,
                                             const struct shmt_yaml *mapping,
                                             struct shmt_argument *argument);
+/* The argument that a tensor map or a texture is of, which `to` names, as the
+ * one member of it. */
+enum shmtune_status shmt_kernel_base_read(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *to,
+                                          struct shmt_argument *argument);
 /* tensor.c: {tensor_map: ...}. */
 enum shmtune_status shmt_kernel_tensor_read(struct shmt_kernel_reader *reader,
                                             const struct shmt_yaml *mapping,

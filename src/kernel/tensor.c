@@ -52,24 +52,17 @@ enum shmtune_status shmt_kernel_tensor_read(struct shmt_kernel_reader *reader,
                                             const struct shmt_yaml *mapping,
                                             struct shmt_argument *argument)
 {
-    struct shmt_arena *arena = reader->kernel->arena;
-    struct shmt_argument_member *base =
-        shmt_arena_alloc(arena, 1, sizeof *base);
-    struct shmt_expr **numbers =
-        shmt_arena_alloc(arena, SHMT_ARGUMENT_NUMBERS, sizeof *numbers);
+    struct shmt_expr **numbers = shmt_arena_alloc(
+        reader->kernel->arena, SHMT_ARGUMENT_NUMBERS, sizeof *numbers);
     const struct shmt_yaml *to = shmt_yaml_get(mapping, keys[0]);
     enum shmtune_status status =
         shmt_yaml_check_keys(mapping, keys, reader->err);
     size_t count;
 
-    if (base == NULL || numbers == NULL)
+    if (numbers == NULL)
         return shmt_error_memory(reader->err);
-    base->name = argument->name;
-    base->pointer = true;
-    base->target = SHMT_ARGUMENT_NONE;
-    base->place = to->place;
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_word(to, &base->to, reader->err);
+        status = shmt_kernel_base_read(reader, to, argument);
     if (status == SHMTUNE_OK)
         status = read_numbers(reader, mapping, "extents", 1,
                               SHMT_ARGUMENT_RANK, numbers + EXTENTS,
@@ -89,8 +82,6 @@ enum shmtune_status shmt_kernel_tensor_read(struct shmt_kernel_reader *reader,
     }
     argument->role = SHMT_ROLE_TENSOR_MAP;
     argument->fill_place = mapping->place;
-    argument->member_count = 1;
-    argument->members = base;
     argument->numbers_of_map = numbers;
     argument->bytes = SHMT_ARGUMENT_MAP_BYTES;
     argument->alignment = SHMT_ARGUMENT_MAP_ALIGNMENT;

@@ -268,29 +268,20 @@ enum shmtune_status shmt_kernel_texture_read(struct shmt_kernel_reader *reader,
                                              const struct shmt_yaml *mapping,
                                              struct shmt_argument *argument)
 {
-    struct shmt_arena *arena = reader->kernel->arena;
-    struct shmt_argument_member *base =
-        shmt_arena_alloc(arena, 1, sizeof *base);
     struct shmt_argument_texture *texture =
-        shmt_arena_alloc(arena, 1, sizeof *texture);
+        shmt_arena_alloc(reader->kernel->arena, 1, sizeof *texture);
     const struct shmt_yaml *to = shmt_yaml_get(mapping, "texture");
     enum shmtune_status status =
         shmt_yaml_check_keys(mapping, keys, reader->err);
 
-    if (base == NULL || texture == NULL)
+    if (texture == NULL)
         return shmt_error_memory(reader->err);
     argument->role = SHMT_ROLE_TEXTURE;
     argument->fill_place = mapping->place;
-    argument->member_count = 1;
-    argument->members = base;
     argument->texture = texture;
     argument->bytes = argument->alignment = sizeof(uint64_t);
-    base->name = argument->name;
-    base->pointer = true;
-    base->target = SHMT_ARGUMENT_NONE;
-    base->place = to->place;
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_word(to, &base->to, reader->err);
+        status = shmt_kernel_base_read(reader, to, argument);
     if (status == SHMTUNE_OK)
         status = read_sizes(reader, mapping, argument, texture);
     if (status == SHMTUNE_OK)
