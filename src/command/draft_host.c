@@ -158,7 +158,8 @@ static size_t all_sites(const struct shmt_draft *draft,
 /* An extent as the site says it; NULL: it does not. */
 static const char *say(const struct site *site, const char *code, int axis)
 {
-    const struct shmt_source_names names = {find_name, site};
+    const struct shmt_source_names names = {.find = find_name,
+                                            .context = site};
     struct shmt_text text = {0};
     const char *said = NULL;
 

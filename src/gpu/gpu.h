@@ -13,6 +13,7 @@
 #include "gpu/module.h"
 #include "gpu/nvcc.h"
 #include "gpu/nvrtc.h"
+#include "gpu/nvrtc_headers.h"
 #include "gpu/ptx.h"
 #include "gpu/ptxas.h"
 #include "gpu/texture.h"

@@ -5,7 +5,6 @@
  */
 #include "gpu/nvrtc_headers.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/base.h"
@@ -241,4 +240,12 @@ void shmt_nvrtc_headers_list(const char *libraries,
         out->names[out->count] = headers[k].name;
         out->texts[out->count++] = headers[k].text;
     }
+}
+
+bool shmt_nvrtc_has_header(const char *name)
+{
+    for (size_t k = 0; k < sizeof headers / sizeof headers[0]; k++)
+        if (strcmp(headers[k].name, name) == 0)
+            return true;
+    return false;
 }

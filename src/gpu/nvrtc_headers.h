@@ -8,11 +8,12 @@
  * code are taken from it: std::optional is cuda::std::optional.  And
  * <cub/cub.cuh> is what of CUB runs within a kernel; the whole of it launches
  * kernels, which NVRTC cannot compile.
- * Called by nvrtc.c alone.
+ * Called by nvrtc.c; command/ asks what there is.
  */
 #ifndef SHMT_GPU_NVRTC_HEADERS_H
 #define SHMT_GPU_NVRTC_HEADERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SHMT_NVRTC_HEADERS = 64 };    /* room for all */
@@ -27,5 +28,7 @@ struct shmt_nvrtc_headers {
 /* `libraries`: the folder that has cuda/std and cub; NULL: there is none. */
 void shmt_nvrtc_headers_list(const char *libraries,
                              struct shmt_nvrtc_headers *out);
+/* Whether NVRTC can be given a header of this name, "stdint.h". */
+bool shmt_nvrtc_has_header(const char *name);
 
 #endif

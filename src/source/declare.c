@@ -42,18 +42,19 @@ static size_t find_name(const struct shmt_source_tokens *tokens, size_t from)
     return none;
 }
 
-/* Whether `template` stands before `__global__` in its declaration. */
-static bool is_template(const struct shmt_source_tokens *tokens, size_t k)
+/* The `template` before `__global__` in its declaration; `count`: there is
+ * none. */
+static size_t find_template(const struct shmt_source_tokens *tokens, size_t k)
 {
     while (k-- > 0) {
         if (shmt_source_is(at(tokens, k), "template"))
-            return true;
+            return k;
         if (shmt_source_is(at(tokens, k), ";") ||
             shmt_source_is(at(tokens, k), "}") ||
             shmt_source_is(at(tokens, k), "{"))
-            return false;
+            break;
     }
-    return false;
+    return tokens->count;
 }
 
 /* Where the parameter that begins at `from` ends: at a comma, or at `to`. */
@@ -111,6 +112,56 @@ static bool read_parameters(const struct shmt_source_tokens *tokens,
     out->count = count;
     out->parameters = parameters;
     return true;
+}
+
+/* `typename NAME = VALUE` in tokens [from, to). */
+static bool read_template_parameter(const struct shmt_source_tokens *tokens,
+                                    size_t from, size_t to,
+                                    struct shmt_source_template *out)
+{
+    size_t equals = from;
+
+    while (equals < to && !shmt_source_is(at(tokens, equals), "="))
+        equals++;
+    *out = (struct shmt_source_template){.name = ""};
+    out->is_type = shmt_source_is(at(tokens, from), "typename") ||
+                   shmt_source_is(at(tokens, from), "class");
+    for (size_t k = from; k < equals; k++)
+        out->is_pack |= shmt_source_is(at(tokens, k), ".");
+    if (equals > from + 1 && at(tokens, equals - 1)->word == SHMT_SOURCE_NAME)
+        out->name = shmt_arena_copy(tokens->arena, at(tokens, equals - 1)->at,
+                                    at(tokens, equals - 1)->length);
+    if (equals < to)
+        out->value = shmt_source_join(tokens, equals + 1, to);
+    return out->name != NULL && (equals == to || out->value != NULL);
+}
+
+/* Those of the `template` at k. */
+static bool read_template(const struct shmt_source_tokens *tokens, size_t k,
+                          struct shmt_source_kernel *out)
+{
+    const size_t open = k + 1;
+    struct shmt_source_template *list;
+    size_t close, count = 0;
+
+    out->is_template = k < tokens->count;
+    if (!out->is_template || !shmt_source_is(at(tokens, open), "<"))
+        return true;
+    close = shmt_source_behind(tokens, open, tokens->count) - 1;
+    for (size_t n = open + 1; n < close;
+         n = end_of_parameter(tokens, n, close) + 1)
+        count++;
+    list = shmt_arena_alloc(tokens->arena, count + 1, sizeof *list);
+    out->templates = list;
+    out->template_count = count;
+    for (size_t m = 0, n = open + 1; list != NULL && m < count; m++) {
+        const size_t end = end_of_parameter(tokens, n, close);
+
+        if (!read_template_parameter(tokens, n, end, &list[m]))
+            return false;
+        n = end + 1;
+    }
+    return list != NULL;
 }
 
 static bool is_shared(const struct shmt_source_tokens *tokens, size_t k)
@@ -244,15 +295,17 @@ static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
         return true;
     end = shmt_source_behind(tokens, body, tokens->count);
     *out = (struct shmt_source_kernel){
-        .line = at(tokens, name)->line, .column = at(tokens, name)->column,
-        .is_template = is_template(tokens, from)
+        .line = at(tokens, name)->line, .column = at(tokens, name)->column
     };
     out->name = shmt_arena_copy(tokens->arena, at(tokens, name)->at,
                                 at(tokens, name)->length);
     out->qualified = qualify(tokens, place, name);
     *where = (struct body){body, end};
+    out->asks_block = names(tokens, where, "blockDim") ||
+                      names(tokens, where, "this_thread_block");
     *found = true;
     return out->name != NULL && out->qualified != NULL &&
+           read_template(tokens, find_template(tokens, from), out) &&
            read_parameters(tokens, name + 2, body - 1, where,
                            &out->signature) &&
            find_shared(tokens, body, end, out);

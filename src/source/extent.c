@@ -17,7 +17,8 @@
 #include <stdlib.h>
 
 enum {
-    DEPTH = 96, STEPS = 4000, CODE = 4 * SHMT_SOURCE_SAID, ARGUMENTS = 8
+    DEPTH = 96, STEPS = 4000, CODE = 4 * SHMT_SOURCE_SAID, ARGUMENTS = 8,
+    CALLS = 8
 };
 
 /* What is read. */
@@ -26,6 +27,8 @@ struct reading {
     const struct shmt_source_names *names;
     struct shmt_arena *arena;
     size_t steps, depth;
+    int line;                  /* of what is read */
+    size_t calls[CALLS], call_count;   /* variables whose values are read */
 };
 
 /* One text of it. */
@@ -158,28 +161,43 @@ static struct shmt_source_said read_static_cast(struct part *part)
     return take(part, ")") ? cast(part, one, real) : shmt_source_unsaid;
 }
 
+/* Of the type in tokens [from, to); 0: it is not known. */
+static size_t bytes_of(const struct part *part, size_t from, size_t to)
+{
+    const struct shmt_source_names *const names = part->reading->names;
+    struct shmt_signature_parameter type;
+    const char *text;
+
+    if (!shmt_source_parameter(&part->tokens, from, to, &type))
+        return 0;
+    if (type.pointer)
+        return sizeof(void *);
+    if (type.kind == SHMT_SIGNATURE_VECTOR)
+        return shmt_element_bytes(type.element) *
+               (size_t)(type.lanes == 3 ? 3 : type.lanes);
+    if (type.kind != SHMT_SIGNATURE_OTHER &&
+        type.element != SHMT_ELEMENT_BYTES)
+        return shmt_element_bytes(type.element);
+    text = shmt_source_join(&part->tokens, from, to);
+    return text == NULL || names->bytes == NULL
+               ? 0 : names->bytes(names->context, text);
+}
+
 /* sizeof(float), behind its name. */
 static struct shmt_source_said read_sizeof(struct part *part)
 {
-    static const struct {
-        const char *name;
-        int bytes;
-    } types[] = {
-        {"float", 4}, {"double", 8}, {"int", 4}, {"unsigned", 4},
-        {"char", 1}, {"short", 2}, {"half", 2}, {"__half", 2}, {"float2", 8},
-        {"float4", 16}
-    };
+    const size_t close =
+        shmt_source_behind(&part->tokens, part->at, part->tokens.count);
+    size_t bytes;
 
-    if (!take(part, "("))
+    if (!is_at(part, part->at, "(") || !is_at(part, close - 1, ")"))
         return shmt_source_unsaid;
-    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
-        if (take(part, types[k].name))
-            return take(part, ")")
-                       ? shmt_source_say_number(part->reading->arena,
-                                                SHMT_SOURCE_WHOLE,
-                                                types[k].bytes)
-                       : shmt_source_unsaid;
-    return shmt_source_unsaid;
+    bytes = bytes_of(part, part->at + 1, close - 1);
+    part->at = close;
+    return bytes == 0 ? shmt_source_unsaid
+                      : shmt_source_say_number(part->reading->arena,
+                                               SHMT_SOURCE_WHOLE,
+                                               (int64_t)bytes);
 }
 
 /* -- names ---------------------------------------------------------------- */
@@ -204,10 +222,13 @@ static const char *member_of(const struct part *part, const char *name,
  * there is none. */
 static size_t last_variable(const struct part *part, const char *name)
 {
+    const struct shmt_source_variable *const list =
+        part->reading->source->variables;
     size_t k = part->known;
 
-    while (k > 0 &&
-           strcmp(part->reading->source->variables[k - 1].name, name) != 0)
+    while (k > 0 && (strcmp(list[k - 1].name, name) != 0 ||
+                     (list[k - 1].called > 0 &&
+                      list[k - 1].until < part->reading->line)))
         k--;
     return k;
 }
@@ -217,27 +238,99 @@ static const char *value_of(const struct part *part, size_t variable)
     return part->reading->source->variables[variable - 1].value;
 }
 
+/* How many variables are before the line. */
+static size_t known_at(const struct shmt_source *source, int line)
+{
+    size_t known = source->variable_count;
+
+    while (known > 0 && source->variables[known - 1].line > line)
+        known--;
+    return known;
+}
+
+/* The value of a variable, made of what was before it, or before the call that
+ * gives it; along an axis, or, -1, a number.  One that is given itself has
+ * none. */
+static struct shmt_source_said read_value(struct part *part, size_t variable,
+                                          int axis)
+{
+    struct reading *const reading = part->reading;
+    const struct shmt_source *const source = reading->source;
+    const struct shmt_source_variable *const own =
+        &source->variables[variable - 1];
+    const int called = own->called, line = reading->line;
+    const size_t known = called > 0 ? known_at(source, called) : variable - 1;
+    struct shmt_source_said one;
+
+    for (size_t k = 0; called > 0 && k < reading->call_count; k++)
+        if (reading->calls[k] == variable)
+            return shmt_source_unsaid;
+    if (called > 0 && reading->call_count == CALLS)
+        return shmt_source_unsaid;
+    if (called > 0)
+        reading->calls[reading->call_count++] = variable;
+    reading->line = called > 0 ? called : own->line;
+    one = axis < 0 ? read_code(reading, own->value, known, NULL, NULL)
+                   : read_extent(reading, own->value, known, axis);
+    reading->line = line;
+    reading->call_count -= called > 0;
+    return one;
+}
+
+/* A name of the spec's. */
+static struct shmt_source_said say_name(struct part *part, const char *name)
+{
+    return name == NULL
+               ? shmt_source_unsaid
+               : shmt_source_say(part->reading->arena, SHMT_SOURCE_WHOLE,
+                                 SHMT_SOURCE_ATOM,
+                                 (const char *const[]){name, NULL});
+}
+
+/* What the source does not say. */
+static struct shmt_source_said read_open(struct part *part, const char *name)
+{
+    const struct shmt_source_names *const names = part->reading->names;
+
+    return say_name(part, names->open == NULL
+                              ? NULL : names->open(names->context, name));
+}
+
 /* What the name is in the spec, or as the variable, "n" or "grid.x", or as a
  * macro. */
-static struct shmt_source_said read_whole(struct part *part, const char *name)
+static struct shmt_source_said read_known(struct part *part, const char *name)
 {
     const struct shmt_source *const source = part->reading->source;
     const char *const found = find(part, name);
     const size_t variable = found == NULL ? last_variable(part, name) : 0;
 
     if (found != NULL)
-        return shmt_source_say(part->reading->arena, SHMT_SOURCE_WHOLE,
-                               SHMT_SOURCE_ATOM,
-                               (const char *const[]){found, NULL});
+        return say_name(part, found);
     if (variable > 0)
-        return read_code(part->reading, value_of(part, variable),
-                         variable - 1, NULL, NULL);
+        return read_value(part, variable, -1);
     for (size_t k = source->define_count; k-- > 0;)
         if (!source->defines[k].takes &&
             strcmp(source->defines[k].name, name) == 0)
             return read_code(part->reading, source->defines[k].value,
                              part->known, &source->defines[k], NULL);
     return shmt_source_unsaid;
+}
+
+/* What begins with 0 is given another value by a way that is not seen. */
+static struct shmt_source_said or_open(struct part *part, const char *name,
+                                       struct shmt_source_said one)
+{
+    const bool unknown = one.kind == SHMT_SOURCE_NONE ||
+                         strcmp(one.text, "0") == 0;
+    const struct shmt_source_said open = unknown ? read_open(part, name)
+                                                 : shmt_source_unsaid;
+
+    return open.kind == SHMT_SOURCE_NONE ? one : open;
+}
+
+static struct shmt_source_said read_whole(struct part *part, const char *name)
+{
+    return or_open(part, name, read_known(part, name));
 }
 
 /* NAME.x: given itself, or with all of NAME. */
@@ -251,7 +344,7 @@ static struct shmt_source_said read_member(struct part *part,
         return shmt_source_unsaid;
     if (find(part, own) != NULL || last_variable(part, own) >= all)
         return read_whole(part, own);
-    return read_extent(part->reading, value_of(part, all), all - 1, axis);
+    return all == 0 ? shmt_source_unsaid : read_value(part, all, axis);
 }
 
 /* -- calls ---------------------------------------------------------------- */
@@ -359,6 +452,21 @@ argument_of(const struct part *part, const struct shmt_source_token *token)
     return NULL;
 }
 
+/* "p.rows" */
+static const char *other_member(const struct part *part, const char *name,
+                                const struct shmt_source_token *token)
+{
+    const char *const member =
+        shmt_arena_copy(part->reading->arena, token->at, token->length);
+
+    return member == NULL
+               ? name
+               : shmt_source_say(part->reading->arena, SHMT_SOURCE_WHOLE,
+                                 SHMT_SOURCE_ATOM,
+                                 (const char *const[]){name, ".", member,
+                                                       NULL}).text;
+}
+
 static struct shmt_source_said read_word(struct part *part)
 {
     const struct shmt_source_token *token = token_at(part, part->at++);
@@ -391,7 +499,10 @@ static struct shmt_source_said read_word(struct part *part)
     for (int axis = 0; axis < 3; axis++)
         if (take(part, members[axis] + 1))
             return read_member(part, name, axis);
-    return shmt_source_unsaid;
+    token = token_at(part, part->at++);
+    return token->word == SHMT_SOURCE_NAME && !is_at(part, part->at, "(")
+               ? read_open(part, other_member(part, name, token))
+               : shmt_source_unsaid;
 }
 
 /* Whole, or of a real that is: 1.0f. */
@@ -593,8 +704,13 @@ static struct shmt_source_said read_named(struct part *part,
     all = last_variable(part, name);
     if (find(part, own) != NULL || last_variable(part, own) > all)
         return read_whole(part, own);
-    if (all > 0)
-        return read_extent(part->reading, value_of(part, all), all - 1, axis);
+    if (all > 0) {
+        const struct shmt_source_said one = read_value(part, all, axis);
+
+        return strchr(value_of(part, all), ',') != NULL ||
+                       (axis > 0 && one.kind != SHMT_SOURCE_NONE)
+                   ? one : along(part, or_open(part, name, one), axis);
+    }
     return along(part, read_whole(part, name), axis);
 }
 
@@ -608,7 +724,7 @@ static struct shmt_source_said read_list(struct part *part, int axis)
     item = item_of(part, from, to, axis);
     if (first == NULL || item == NULL)
         return shmt_source_unsaid;
-    if (from == 0 && to == 1 && token_at(part, 0)->word == SHMT_SOURCE_NAME)
+    if (to - from == 1 && token_at(part, from)->word == SHMT_SOURCE_NAME)
         return read_named(part, first, axis);
     if (item[0] != '\0' || axis == 0)
         return read_code(part->reading, item, part->known, NULL, NULL);
@@ -636,15 +752,13 @@ bool shmt_source_extent(const struct shmt_source *source, const char *code,
                         struct shmt_text *text)
 {
     struct reading reading = {.source = source, .names = names,
-                              .arena = shmt_arena_new()};
+                              .arena = shmt_arena_new(), .line = line};
     struct shmt_source_said one = shmt_source_unsaid;
-    size_t known = source->variable_count;
 
-    while (known > 0 && source->variables[known - 1].line > line)
-        known--;
     if (reading.arena != NULL)
         one = shmt_source_say_cut(reading.arena,
-                                  read_extent(&reading, code, known, axis));
+                                  read_extent(&reading, code,
+                                              known_at(source, line), axis));
     if (one.kind != SHMT_SOURCE_NONE)
         shmt_text_add(text, one.text);
     shmt_arena_free(reading.arena);

@@ -12,9 +12,8 @@
 /* Of a source with more functions, or variables, the first are looked at. */
 enum { MOST_FUNCTIONS = 1024, MOST_GLOBALS = 256 };
 
-/* Tokens [from, to) of a function's body, and its name. */
 struct function {
-    size_t name, from, to;
+    struct shmt_source_function at;
     bool called;
 };
 
@@ -50,29 +49,6 @@ static bool same_word(const struct shmt_source_token *a,
 
 /* -- functions ------------------------------------------------------------ */
 
-/* `NAME(...) {` at k, `const` and the like before the brace. */
-static bool is_function(const struct shmt_source_tokens *tokens, size_t k,
-                        struct function *out)
-{
-    static const char *const no_names[] = {"if", "for", "while", "switch",
-                                           "catch", NULL};
-    size_t open;
-
-    if (at(tokens, k)->word != SHMT_SOURCE_NAME ||
-        !shmt_source_is(at(tokens, k + 1), "(") ||
-        is_one_of(at(tokens, k), no_names))
-        return false;
-    open = shmt_source_behind(tokens, k + 1, tokens->count);
-    while (shmt_source_is(at(tokens, open), "const") ||
-           shmt_source_is(at(tokens, open), "noexcept"))
-        open++;
-    if (!shmt_source_is(at(tokens, open), "{"))
-        return false;
-    *out = (struct function){
-        k, open, shmt_source_behind(tokens, open, tokens->count), false};
-    return true;
-}
-
 static void find_functions(struct reader *reader)
 {
     const struct shmt_source_tokens *tokens = reader->tokens;
@@ -81,10 +57,11 @@ static void find_functions(struct reader *reader)
                        reader->function_count < MOST_FUNCTIONS; k++) {
         struct function *out = &reader->functions[reader->function_count];
 
-        if (!is_function(tokens, k, out))
+        *out = (struct function){.called = false};
+        if (!shmt_source_function(tokens, k, &out->at))
             continue;
         reader->function_count++;
-        k = out->from;
+        k = out->at.body;
     }
 }
 
@@ -94,13 +71,13 @@ static bool mark_calls(struct reader *reader, const struct function *caller)
     const struct shmt_source_tokens *tokens = reader->tokens;
     bool more = false;
 
-    for (size_t k = caller->from; k < caller->to; k++)
+    for (size_t k = caller->at.body; k < caller->at.end; k++)
         for (size_t n = 0; at(tokens, k)->word == SHMT_SOURCE_NAME &&
                            n < reader->function_count; n++) {
             struct function *one = &reader->functions[n];
 
             if (one->called || !same_word(at(tokens, k),
-                                          at(tokens, one->name)))
+                                          at(tokens, one->at.name)))
                 continue;
             one->called = true;
             more = true;
@@ -117,7 +94,7 @@ static void follow_calls(struct reader *reader,
 
     for (size_t n = 0; n < reader->function_count; n++) {
         const struct shmt_source_token *name =
-            at(reader->tokens, reader->functions[n].name);
+            at(reader->tokens, reader->functions[n].at.name);
 
         reader->functions[n].called =
             name->line == kernel->line && name->column == kernel->column;
@@ -379,10 +356,11 @@ static void find_uses(const struct reader *reader,
             unsigned use;
 
             if (!body->called || (is_parameter(kernel, one->name) &&
-                                  at(reader->tokens, body->name)->line ==
+                                  at(reader->tokens, body->at.name)->line ==
                                       kernel->line))
                 continue;
-            use = shmt_source_use_global(reader->tokens, body->from, body->to,
+            use = shmt_source_use_global(reader->tokens, body->at.body,
+                                         body->at.end,
                                          one->name, array, &used);
             one->unknown |= used && use == SHMT_SOURCE_UNKNOWN;
             one->used |= used;

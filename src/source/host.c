@@ -52,42 +52,52 @@ launched(const struct shmt_source_tokens *tokens, size_t k)
     return NULL;
 }
 
-/* Items of the list from `from` to `to` into the launch's own arguments. */
+const char *const *shmt_source_items(const struct shmt_source_tokens *tokens,
+                                     size_t from, size_t to, size_t *count)
+{
+    const char **items;
+
+    *count = 0;
+    for (size_t k = from; k < to; k = end_of_item(tokens, k, to) + 1)
+        ++*count;
+    items = shmt_arena_alloc(tokens->arena, *count + 1, sizeof *items);
+    for (size_t n = 0, k = from; items != NULL && n < *count; n++) {
+        const size_t end = end_of_item(tokens, k, to);
+
+        items[n] = shmt_source_join(tokens, k, end);
+        if (items[n] == NULL)
+            return NULL;
+        k = end + 1;
+    }
+    return items;
+}
+
 static bool read_arguments(const struct shmt_source_tokens *tokens,
                            size_t from, size_t to,
                            struct shmt_source_launch *out)
 {
-    const char **arguments;
-    size_t count = 0;
-
-    for (size_t k = from; k < to; k = end_of_item(tokens, k, to) + 1)
-        count++;
-    arguments = shmt_arena_alloc(tokens->arena, count + 1, sizeof *arguments);
-    if (arguments == NULL)
-        return false;
-    out->argument_count = count;
-    out->arguments = arguments;
-    for (size_t n = 0, k = from; n < count; n++) {
-        const size_t end = end_of_item(tokens, k, to);
-
-        arguments[n] = shmt_source_join(tokens, k, end);
-        if (arguments[n] == NULL)
-            return false;
-        k = end + 1;
-    }
-    return true;
+    out->arguments = shmt_source_items(tokens, from, to,
+                                       &out->argument_count);
+    return out->arguments != NULL;
 }
 
+/* Of the kernel that is named there, with the arguments of its template up to
+ * `end`. */
 static bool begin_launch(const struct shmt_source_tokens *tokens,
-                         const struct shmt_source_token *name,
+                         const struct shmt_source_token *name, size_t end,
                          struct shmt_source_launch *out)
 {
+    const size_t k = (size_t)(name - tokens->items);
+
     *out = (struct shmt_source_launch){
         .line = name->line, .column = name->column, .grid = "", .block = "",
         .shared = ""
     };
     out->name = shmt_arena_copy(tokens->arena, name->at, name->length);
-    return out->name != NULL;
+    out->instance = shmt_source_items(tokens, k + 2,
+                                      end > k + 2 ? end - 1 : 0,
+                                      &out->instance_count);
+    return out->name != NULL && out->instance != NULL;
 }
 
 /* Grid, block and shared memory, as far as the list has them; *behind is where
@@ -124,7 +134,7 @@ static bool read_launch(const struct shmt_source_tokens *tokens, size_t open,
     if (name == NULL || !shmt_source_is(at(tokens, close), ">>>") ||
         !shmt_source_is(at(tokens, close + 1), "("))
         return true;
-    if (!begin_launch(tokens, name, out) ||
+    if (!begin_launch(tokens, name, open, out) ||
         !read_geometry(tokens, open + 1, close, 3, out, &behind))
         return false;
     *found = true;
@@ -178,7 +188,7 @@ static bool read_call(const struct shmt_source_tokens *tokens, size_t k,
     name = comma >= close ? NULL : launched(tokens, end);
     if (name == NULL || name <= at(tokens, k))
         return true;
-    if (!begin_launch(tokens, name, out) ||
+    if (!begin_launch(tokens, name, end, out) ||
         !read_geometry(tokens, comma + 1, close, own ? 3 : 2, out, &behind))
         return false;
     *found = true;
@@ -217,6 +227,19 @@ static bool keep(const struct shmt_source_tokens *tokens,
     found->count++;
     shmt_text_free(&text);
     return out->name != NULL && out->value != NULL;
+}
+
+/* An extent that is given none is 1. */
+static bool keep_one(const struct shmt_source_tokens *tokens,
+                     const struct shmt_source_token *name,
+                     struct found *found)
+{
+    const size_t before = found->count;
+    const bool done = keep(tokens, name, "", 0, 0, found);
+
+    if (done && found->count > before)
+        found->list[before].value = "1";
+    return done;
 }
 
 /* Behind the value that begins at k; 0: it is too long. */
@@ -268,7 +291,7 @@ static bool read_variable(const struct shmt_source_tokens *tokens, size_t k,
     return end == 0 || keep(tokens, name, member, equals + 1, end, found);
 }
 
-/* `dim3 NAME(VALUE), OTHER{VALUE}`, but for what has a `=`. */
+/* `dim3 NAME(VALUE), OTHER{VALUE}, NONE;`, but for what has a `=`. */
 static bool read_extents(const struct shmt_source_tokens *tokens, size_t k,
                          struct found *found)
 {
@@ -283,6 +306,8 @@ static bool read_extents(const struct shmt_source_tokens *tokens, size_t k,
              shmt_source_is(at(tokens, k + 2), "{")) &&
             shmt_source_behind(tokens, k + 2, tokens->count) == end)
             done = keep(tokens, at(tokens, k + 1), "", k + 3, end - 1, found);
+        else if (end == k + 2 && !shmt_source_is(at(tokens, end), ")"))
+            done = keep_one(tokens, at(tokens, k + 1), found);
         if (end == 0 || !shmt_source_is(at(tokens, end), ","))
             break;
         k = end;

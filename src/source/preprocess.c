@@ -2,7 +2,7 @@
 /*
  * preprocess: a source as a compiler reads it, as far as declarations need:
  * conditions, macros without parameters, typedefs of one name.  Called by
- * command/ for what an application compiled.
+ * command/ for the types of drafts.
  */
 #include "source/token.h"
 
@@ -229,31 +229,47 @@ static void obey(struct work *work, const struct shmt_source_token *token)
             macro->gone = true;
             macro = find(work, at, shmt_text_name_length(at));
         }
+    } else if (is_on(work) && shmt_source_directs(token, "include", &at)) {
+        shmt_text_add(&work->text, "\n");
+        shmt_text_add_bytes(&work->text, token->at, token->length);
     }
 }
 
 /* -- the text -------------------------------------------------------------- */
 
-/* `typedef WORDS NAME;` is a macro of its own; how many tokens, 0: it is
- * something else. */
+/* The `;` behind words from `from` on; 0: something else is there. */
+static size_t end_of_words(const struct shmt_source_tokens *tokens,
+                           size_t from)
+{
+    size_t to = from;
+
+    while (to < tokens->count && to < from + WORDS &&
+           tokens->items[to].word == SHMT_SOURCE_NAME)
+        to++;
+    return to < tokens->count && shmt_source_is(&tokens->items[to], ";") ? to
+                                                                         : 0;
+}
+
+/* `typedef WORDS NAME;` and `using NAME = WORDS;` are macros of their own; how
+ * many tokens, 0: it is something else, or that of a template. */
 static size_t read_typedef(struct work *work,
                            const struct shmt_source_tokens *tokens, size_t k)
 {
-    size_t to = k + 1;
+    const bool with_equals =
+        shmt_source_is(&tokens->items[k], "using") && k + 3 < tokens->count &&
+        shmt_source_is(&tokens->items[k + 2], "=") &&
+        (k == 0 || !shmt_source_is(&tokens->items[k - 1], ">"));
+    const size_t from = with_equals ? k + 3 : k + 1;
+    const size_t to = end_of_words(tokens, from);
+    const size_t last = with_equals ? to : to - 1;
     const struct shmt_source_token *name;
-    const char *body;
 
-    if (!shmt_source_is(&tokens->items[k], "typedef"))
+    if (to == 0 || last <= from ||
+        (!with_equals && !shmt_source_is(&tokens->items[k], "typedef")))
         return 0;
-    while (to < tokens->count && to < k + WORDS &&
-           tokens->items[to].word == SHMT_SOURCE_NAME)
-        to++;
-    if (to < k + 3 || to == tokens->count ||
-        !shmt_source_is(&tokens->items[to], ";"))
-        return 0;
-    body = shmt_source_join(tokens, k + 1, to - 1);
-    name = &tokens->items[to - 1];
-    define(work, name->at, name->length, body, false);
+    name = &tokens->items[with_equals ? k + 1 : last];
+    define(work, name->at, name->length,
+           shmt_source_join(tokens, from, last), false);
     return to + 1 - k;
 }
 
@@ -278,8 +294,10 @@ enum shmtune_status shmt_source_preprocess(struct shmt_arena *arena,
     for (size_t k = 0; !work->failed && k < tokens.count; k++) {
         const struct shmt_source_token *token = &tokens.items[k];
 
-        if (token->word == SHMT_SOURCE_DIRECTIVE)
+        if (token->word == SHMT_SOURCE_DIRECTIVE) {
             obey(work, token);
+            line = 0;
+        }
         if (token->word == SHMT_SOURCE_DIRECTIVE || !is_on(work))
             continue;
         typedef_length = read_typedef(work, &tokens, k);

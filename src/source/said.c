@@ -6,6 +6,7 @@
  */
 #include "source/said.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -135,26 +136,110 @@ static struct shmt_source_said product(struct shmt_arena *arena,
                 SHMT_SOURCE_PRODUCT, SHMT_SOURCE_SIGNED);
 }
 
-/* The sum a without the end "+ b - 1"; NULL: it has another. */
+/* The sum without that end; NULL: it has another. */
+static const char *without(struct shmt_arena *arena,
+                           const struct shmt_source_said *sum,
+                           const struct shmt_text *end)
+{
+    const size_t length = strlen(sum->text);
+
+    return !end->failed && length > end->length &&
+                   sum->level == SHMT_SOURCE_SUM &&
+                   strcmp(sum->text + length - end->length,
+                          shmt_text_string(end)) == 0
+               ? shmt_arena_copy(arena, sum->text, length - end->length)
+               : NULL;
+}
+
+/* The sum a without the end "+ b - 1", or "+ 255" for 256; NULL: it has
+ * another. */
 static const char *without_rest(struct shmt_arena *arena,
                                 const struct shmt_source_said *a,
                                 const char *b)
 {
     struct shmt_text end = {0};
-    const size_t length = strlen(a->text);
-    const char *found = NULL;
+    const char *found;
     char *rest;
     const long long divisor = strtoll(b, &rest, 10);
 
-    if (rest > b && *rest == '\0')
+    shmt_text_addf(&end, " + %s - 1", b);
+    found = without(arena, a, &end);
+    if (found == NULL && rest > b && *rest == '\0') {
+        shmt_text_clear(&end);
         shmt_text_addf(&end, " + %lld", divisor - 1);
-    else
-        shmt_text_addf(&end, " + %s - 1", b);
-    if (!end.failed && length > end.length && a->level == SHMT_SOURCE_SUM &&
-        strcmp(a->text + length - end.length, shmt_text_string(&end)) == 0)
-        found = shmt_arena_copy(arena, a->text, length - end.length);
+        found = without(arena, a, &end);
+    }
     shmt_text_free(&end);
     return found;
+}
+
+/* A name or a number. */
+static bool is_word(const char *text)
+{
+    return text[strspn(text, "0123456789")] == '\0' ||
+           text[shmt_text_name_length(text)] == '\0';
+}
+
+static bool is_one(const struct shmt_source_said *one)
+{
+    return strcmp(one->text, "1") == 0;
+}
+
+/* Digits at the beginning or the end of a product, as a factor of all of it; 0:
+ * there are none. */
+static size_t factor_of(const char *text, bool first, long long *number)
+{
+    const size_t length = strlen(text);
+    size_t digits = 0;
+
+    while (digits < length &&
+           isdigit((unsigned char)text[first ? digits : length - 1 - digits]))
+        digits++;
+    if (digits == 0 || digits > 18 ||
+        (first && digits < length &&
+         (strncmp(text + digits, " * ", 3) != 0 ||
+          strpbrk(text, "/%") != NULL)) ||
+        (!first && digits < length &&
+         (length < digits + 3 ||
+          strncmp(text + length - digits - 3, " * ", 3) != 0)))
+        return 0;
+    *number = strtoll(first ? text : text + length - digits, NULL, 10);
+    return digits;
+}
+
+/* n * 8 / 4 without a division, and 4096 / 4; NONE: it has one. */
+static struct shmt_source_said
+divide_exactly(struct shmt_arena *arena, const struct shmt_source_said *a,
+               const struct shmt_source_said *b)
+{
+    const size_t length = strlen(a->text);
+    char *end;
+    const long long divisor = strtoll(b->text, &end, 10);
+    struct shmt_source_said one = {SHMT_SOURCE_WHOLE, a->level, NULL, NULL};
+    struct shmt_source_said by;
+    long long number;
+    bool first = false;
+    size_t digits = factor_of(a->text, first, &number);
+
+    if (digits == 0)
+        digits = factor_of(a->text, first = true, &number);
+    if (is_one(b))
+        return *a;
+    if (*end != '\0' || divisor < 1 || a->level < SHMT_SOURCE_PRODUCT ||
+        digits == 0 || number % divisor != 0)
+        return shmt_source_unsaid;
+    by = shmt_source_say_number(arena, SHMT_SOURCE_WHOLE, number / divisor);
+    if (digits == length || by.kind == SHMT_SOURCE_NONE)
+        return by;
+    one.text = shmt_arena_copy(arena, first ? a->text + digits + 3 : a->text,
+                               length - digits - 3);
+    if (one.text == NULL)
+        return shmt_source_unsaid;
+    if (is_word(one.text))
+        one.level = SHMT_SOURCE_ATOM;
+    return number == divisor ? one
+           : first           ? product(arena, &by, " * ", &one)
+                             : product(arena, &one, " * ", &by);
 }
 
 /* Of whole numbers. */
@@ -164,18 +249,15 @@ static struct shmt_source_said quotient(struct shmt_arena *arena,
 {
     const char *const by = as(arena, b, SHMT_SOURCE_SIGNED);
     const char *over = without_rest(arena, a, b->text);
+    struct shmt_source_said exact;
 
     if (over == NULL && by != NULL)
         over = without_rest(arena, a, by);
-    return over != NULL ? shmt_source_say_ceiling(arena, over, b->text)
-                        : product(arena, a, " // ", b);
-}
-
-/* A name or a number. */
-static bool is_word(const char *text)
-{
-    return text[strspn(text, "0123456789")] == '\0' ||
-           text[shmt_text_name_length(text)] == '\0';
+    if (over != NULL)
+        return shmt_source_say_ceiling(arena, over, b->text);
+    exact = divide_exactly(arena, a, b);
+    return exact.kind != SHMT_SOURCE_NONE ? exact
+                                          : product(arena, a, " // ", b);
 }
 
 struct shmt_source_said shmt_source_say_cut(struct shmt_arena *arena,
@@ -203,9 +285,11 @@ static struct shmt_source_said divide(struct shmt_arena *arena,
                                            a->text, b->text};
 }
 
-static bool is_one(const struct shmt_source_said *one)
+/* A number whose product with another one is one of 64 bits. */
+static bool is_small(const struct shmt_source_said *one)
 {
-    return strcmp(one->text, "1") == 0;
+    return one->kind == SHMT_SOURCE_WHOLE && strlen(one->text) <= 9 &&
+           one->text[strspn(one->text, "0123456789")] == '\0';
 }
 
 /* n * 1.0 is how n becomes real. */
@@ -215,6 +299,10 @@ static struct shmt_source_said multiply(struct shmt_arena *arena,
 {
     struct shmt_source_said one = is_one(a) ? *b : *a;
 
+    if (is_small(a) && is_small(b))
+        return shmt_source_say_number(arena, one.kind,
+                                      strtoll(a->text, NULL, 10) *
+                                          strtoll(b->text, NULL, 10));
     if (!is_one(a) && !is_one(b))
         return product(arena, a, " * ", b);
     if (a->kind == SHMT_SOURCE_REAL || b->kind == SHMT_SOURCE_REAL)
@@ -238,7 +326,8 @@ static struct shmt_source_said shift(struct shmt_arena *arena,
     power = shmt_source_say_number(arena, SHMT_SOURCE_WHOLE,
                                    (int64_t)1 << bits);
     return power.kind == SHMT_SOURCE_NONE ? power
-                                          : product(arena, a, between, &power);
+           : between[1] == '*' ? multiply(arena, a, &power)
+                               : product(arena, a, between, &power);
 }
 
 enum { SHIFTS = 5 };

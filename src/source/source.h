@@ -74,11 +74,21 @@ const char *shmt_signature_expression(struct shmt_arena *arena,
 
 /* -- the text ------------------------------------------------------------- */
 
+/* `typename NAME`, `int NAME = VALUE`. */
+struct shmt_source_template {
+    const char *name;
+    const char *value;         /* where none is given; NULL: there is none */
+    bool is_type, is_pack;
+};
+
 struct shmt_source_kernel {
     const char *name;
     const char *qualified;     /* "ns::name" */
     int line, column;          /* of the name */
     bool is_template;
+    size_t template_count;     /* its parameters, as far as they have names */
+    const struct shmt_source_template *templates;
+    bool asks_block;           /* its body asks how large its block is */
     bool shared_dynamic;       /* its body declares `extern __shared__`, or
                                   names one that is declared elsewhere */
     bool shared_elsewhere;     /* one is, and it may use that */
@@ -117,6 +127,17 @@ struct shmt_source_launch {
     const char *grid, *block, *shared;
     size_t argument_count;
     const char *const *arguments;
+    size_t instance_count;     /* arguments of its template */
+    const char *const *instance;
+};
+
+/* What host code makes room for: `cudaMalloc(&NAME, BYTES)`, and variants of
+ * it; a `device_vector<TYPE> NAME(COUNT)`. */
+struct shmt_source_allocation {
+    const char *name;          /* "d_x", "data->x" */
+    const char *bytes;         /* as code; "": `count` of `type` */
+    const char *count, *type;
+    int line;
 };
 
 /* What is given a value in the text: `dim3 grid(n / 32, 2);`, `int b = 4;`,
@@ -126,6 +147,10 @@ struct shmt_source_variable {
     const char *value;         /* what stands behind the `=`, or within the
                                   parentheses */
     int line;
+    int called;                /* of a parameter of the function that launches:
+                                  the line of a call, which gives it the value;
+                                  else 0 */
+    int until;                 /* the last line of that function */
 };
 
 /* `#define NAME VALUE`, `#define NAME(A, B) VALUE`, and a function that does
@@ -149,6 +174,8 @@ struct shmt_source {
     const struct shmt_source_variable *variables;
     size_t define_count;
     const struct shmt_source_define *defines;
+    size_t allocation_count;
+    const struct shmt_source_allocation *allocations;
     bool shared_dynamic;       /* `extern __shared__` somewhere */
 };
 
@@ -176,9 +203,9 @@ bool shmt_source_takes_zero(struct shmt_arena *arena, const char *text,
                             const char *name, bool *zero);
 /* The text as a compiler reads it, for reading declarations: one side of each
  * condition, macros without parameters replaced, and types by the names that
- * their typedefs stand for.  Macros with parameters, files that are included
- * and places in the text are lost; a text of macros that grow without end is
- * left as it was from there on.  Lives in `arena`; the only failure is
+ * their typedefs stand for.  Directives are lost but #include, which is left
+ * as it is, and so are places in the text; a text of macros that grow without
+ * end is left as it was from there on.  Lives in `arena`; the only failure is
  * SHMTUNE_NO_MEMORY. */
 enum shmtune_status shmt_source_preprocess(struct shmt_arena *arena,
                                            const char *text, const char **out,
@@ -187,10 +214,14 @@ enum shmtune_status shmt_source_preprocess(struct shmt_arena *arena,
 /* -- what the host computes ----------------------------------------------- */
 
 /* What a name of the host's is in the spec, "BLOCK" or "32"; NULL: the source
- * says what it is. */
+ * says what it is.  `open` is asked where it does not, with members as they
+ * stand there, "p.rows"; `bytes` for the size of a type that is none of ours,
+ * 0: it is not known.  Both may be NULL. */
 struct shmt_source_names {
     const char *(*find)(const void *context, const char *name);
     const void *context;
+    const char *(*open)(const void *context, const char *name);
+    size_t (*bytes)(const void *context, const char *type);
 };
 
 /* The extent of a grid or a block along an axis, 0 to 2, as code of the host

@@ -72,10 +72,33 @@ bool shmt_source_pass(const struct shmt_source_tokens *tokens, size_t k,
 /* The namespaces there, "a::b::", or "". */
 const char *shmt_source_path(const struct shmt_source_place *place);
 
-/* use.c: what the body in tokens [from, to) does with the elements of an array:
- * READ, WRITTEN, both, or UNKNOWN, where it is used otherwise. */
+/* function.c: a function that is defined: tokens of its name, of what stands
+ * within its parentheses, [from, to), and of its body, [body, end). */
+struct shmt_source_function {
+    size_t name, from, to, body, end;
+};
+/* The one whose name is at k; of `head` all but where it ends.  false: none
+ * is. */
+bool shmt_source_function(const struct shmt_source_tokens *tokens, size_t k,
+                          struct shmt_source_function *out);
+bool shmt_source_head(const struct shmt_source_tokens *tokens, size_t k,
+                      struct shmt_source_function *out);
+/* The names of what is declared in a list, each the last of its item before a
+ * `=` or a `[`; NULL: there is no memory. */
+const char *const *
+shmt_source_names_in(const struct shmt_source_tokens *tokens, size_t from,
+                     size_t to, size_t *count);
+
+/* pointer.c: what the body in tokens [from, to) does with what a parameter
+ * points to: READ, WRITTEN, both, or UNKNOWN, where it is used otherwise. */
 unsigned shmt_source_use(const struct shmt_source_tokens *tokens, size_t from,
                          size_t to, const char *name);
+/* use.c: behind the indices at k, and members of that. */
+size_t shmt_source_behind_element(const struct shmt_source_tokens *tokens,
+                                  size_t k, size_t to);
+/* What is done to an element by what stands behind it, at k. */
+unsigned shmt_source_use_behind(const struct shmt_source_tokens *tokens,
+                                size_t k, size_t to);
 
 /* The same of a variable that is an array, or not; *used: it is named there. */
 unsigned shmt_source_use_global(const struct shmt_source_tokens *tokens,
@@ -86,8 +109,8 @@ unsigned shmt_source_use_global(const struct shmt_source_tokens *tokens,
  * number of C is 0, and what cannot be read is false. */
 bool shmt_source_condition(const char *text);
 
-/* declare.c, macro.c, define.c, host.c: the parts of what is read.  false:
- * there is no memory. */
+/* declare.c, macro.c, define.c, host.c, allocate.c: the parts of what is read.
+ * false: there is no memory. */
 bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
                          struct shmt_source *out);
 bool shmt_source_macros(const struct shmt_source_tokens *tokens,
@@ -96,5 +119,14 @@ bool shmt_source_defines(const struct shmt_source_tokens *tokens,
                          struct shmt_source *out);
 bool shmt_source_host(const struct shmt_source_tokens *tokens,
                       struct shmt_source *out);
+/* host.c: texts of the items of the list from `from` to `to`; NULL: there is no
+ * memory. */
+const char *const *shmt_source_items(const struct shmt_source_tokens *tokens,
+                                     size_t from, size_t to, size_t *count);
+/* caller.c: once the launches and variables are there. */
+bool shmt_source_callers(const struct shmt_source_tokens *tokens,
+                         struct shmt_source *out);
+bool shmt_source_allocations(const struct shmt_source_tokens *tokens,
+                             struct shmt_source *out);
 
 #endif

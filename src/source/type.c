@@ -133,7 +133,8 @@ static bool is_qualifier(const struct shmt_source_token *token)
 /* What was found among the words of a declaration. */
 struct found {
     struct words words;
-    size_t stars;
+    size_t stars, brackets;
+    bool braced;             /* (*name)[N] */
     size_t types;            /* words that can be a type */
     bool templated;
 };
@@ -144,12 +145,16 @@ static void look_at(const struct shmt_source_token *token,
 {
     if (shmt_source_is(token, "const")) {
         out->constant |= found->stars == 0;
-    } else if (shmt_source_is(token, "*") || shmt_source_is(token, "[")) {
+    } else if (shmt_source_is(token, "*")) {
         found->stars++;
+    } else if (shmt_source_is(token, "[")) {
+        found->brackets++;
+    } else if (shmt_source_is(token, "(")) {
+        found->braced = true;
     } else if (shmt_source_is(token, "<")) {
         found->templated = true;
     } else if (token->word == SHMT_SOURCE_NAME && found->stars == 0 &&
-               !is_qualifier(token)) {
+               found->brackets == 0 && !is_qualifier(token)) {
         found->types++;
         if (!count_word(&found->words, token) &&
             !shmt_source_type(token->at, token->length, out))
@@ -169,7 +174,8 @@ static size_t find_name(const struct shmt_source_tokens *tokens, size_t from,
     for (size_t k = from; k < to; k++) {
         const struct shmt_source_token *token = &tokens->items[k];
 
-        if (shmt_source_is(token, "["))
+        if (shmt_source_is(token, "[") ||
+            (shmt_source_is(token, ")") && name != to))
             break;
         if (shmt_source_is(token, "*"))
             words_seen++;
@@ -205,8 +211,10 @@ bool shmt_source_parameter(const struct shmt_source_tokens *tokens,
         if (k != name)
             look_at(&tokens->items[k], &found, out);
     decide_words(&found.words, out);
-    out->pointer = found.stars > 0;
-    if (found.stars > 1 || found.types == 0 || found.templated)
+    out->pointer = found.stars + found.brackets > 0;
+    if (found.stars > 1 ||
+        (found.stars > 0 && found.brackets > 0 && !found.braced) ||
+        found.types == 0 || found.templated)
         out->kind = SHMT_SIGNATURE_OTHER;
     if (name != end)
         out->name = shmt_arena_copy(tokens->arena, tokens->items[name].at,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * use: what the body of a kernel does with what its parameters point to, and
- * with variables of the source.
+ * use: what the body of a function does with variables of the source; of what
+ * its parameters point to see pointer.c.
  */
 #include "source/token.h"
 
@@ -44,9 +44,8 @@ static bool is_atomic(const struct shmt_source_tokens *tokens, size_t k)
            memcmp(at(tokens, k - 2)->at, atomic, sizeof atomic - 1) == 0;
 }
 
-/* Behind `name[...]`, and members of that. */
-static size_t behind_element(const struct shmt_source_tokens *tokens, size_t k,
-                             size_t to)
+size_t shmt_source_behind_element(const struct shmt_source_tokens *tokens,
+                                  size_t k, size_t to)
 {
     while (k < to && shmt_source_is(at(tokens, k), "["))
         k = shmt_source_behind(tokens, k, to);
@@ -56,9 +55,8 @@ static size_t behind_element(const struct shmt_source_tokens *tokens, size_t k,
     return k;
 }
 
-/* What is done to an element, by what stands behind it. */
-static unsigned use_behind(const struct shmt_source_tokens *tokens, size_t k,
-                           size_t to)
+unsigned shmt_source_use_behind(const struct shmt_source_tokens *tokens,
+                                size_t k, size_t to)
 {
     const bool next = k + 1 < to;
 
@@ -85,7 +83,7 @@ static size_t begin_of(const struct shmt_source_tokens *tokens, size_t k)
     return k > 2 && is_twice(tokens, k - 2, ":") ? k - 2 : k;
 }
 
-/* What is done where the name stands at k. */
+/* What is done where a variable's name stands at k. */
 static unsigned use_at(const struct shmt_source_tokens *tokens, size_t k,
                        size_t to, bool array)
 {
@@ -101,7 +99,8 @@ static unsigned use_at(const struct shmt_source_tokens *tokens, size_t k,
     if (first > 1 && (is_twice(tokens, first - 2, "+") ||
                       is_twice(tokens, first - 2, "-")))
         return SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN;
-    return use_behind(tokens, behind_element(tokens, k + 1, to), to);
+    return shmt_source_use_behind(
+        tokens, shmt_source_behind_element(tokens, k + 1, to), to);
 }
 
 /* `float name`: another one, that the body declares. */
@@ -117,10 +116,9 @@ static bool is_declared(const struct shmt_source_tokens *tokens, size_t k)
     return before->word == SHMT_SOURCE_NAME;
 }
 
-/* `global`: a declaration of the name is of something else. */
-static unsigned use_in(const struct shmt_source_tokens *tokens, size_t from,
-                       size_t to, const char *name, bool array, bool global,
-                       bool *used)
+unsigned shmt_source_use_global(const struct shmt_source_tokens *tokens,
+                                size_t from, size_t to, const char *name,
+                                bool array, bool *used)
 {
     unsigned out = 0;
 
@@ -142,7 +140,7 @@ static unsigned use_in(const struct shmt_source_tokens *tokens, size_t from,
         if (at(tokens, k)->word != SHMT_SOURCE_NAME ||
             !shmt_source_is(at(tokens, k), name) || is_member(tokens, k))
             continue;
-        if (global && is_declared(tokens, k))
+        if (is_declared(tokens, k))
             return out;
         *used = true;
         use = use_at(tokens, k, to, array);
@@ -151,19 +149,4 @@ static unsigned use_in(const struct shmt_source_tokens *tokens, size_t from,
         out |= use;
     }
     return out;
-}
-
-unsigned shmt_source_use(const struct shmt_source_tokens *tokens, size_t from,
-                         size_t to, const char *name)
-{
-    bool used;
-
-    return use_in(tokens, from, to, name, true, false, &used);
-}
-
-unsigned shmt_source_use_global(const struct shmt_source_tokens *tokens,
-                                size_t from, size_t to, const char *name,
-                                bool array, bool *used)
-{
-    return use_in(tokens, from, to, name, array, true, used);
 }

@@ -29,10 +29,23 @@ static const char *find(const void *context, const char *name)
     return strlen(name) % 2 == 1 ? "n" : NULL;
 }
 
+/* Every other of the rest may be one, and every other type. */
+static const char *open(const void *context, const char *name)
+{
+    (void)context;
+    return strlen(name) % 4 == 2 ? name : NULL;
+}
+
+static size_t bytes(const void *context, const char *type)
+{
+    (void)context;
+    return strlen(type) % 2 * 8;
+}
+
 static void check_extents(const struct shmt_source *source, const char *code,
                           int line)
 {
-    static const struct shmt_source_names names = {find, NULL};
+    static const struct shmt_source_names names = {find, NULL, open, bytes};
 
     for (int axis = 0; axis < 3; axis++) {
         struct shmt_text text = {0};
@@ -52,6 +65,14 @@ static void check_host(const struct shmt_source *source, const char *text)
         FUZZ_HOLDS(strstr(text, source->defines[k].name) != NULL);
         FUZZ_HOLDS(source->defines[k].value != NULL);
         FUZZ_HOLDS(source->defines[k].parameter_count <= 8);
+    }
+    for (size_t k = 0; k < source->allocation_count; k++) {
+        FUZZ_HOLDS(source->allocations[k].name != NULL);
+        FUZZ_HOLDS(source->allocations[k].bytes[0] != '\0' ||
+                   source->allocations[k].count[0] != '\0');
+        if (k < 16)
+            check_extents(source, source->allocations[k].bytes,
+                          source->allocations[k].line);
     }
     for (size_t k = 0; k < source->launch_count && k < 16; k++) {
         check_extents(source, source->launches[k].grid,

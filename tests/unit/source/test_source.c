@@ -423,11 +423,11 @@ static void more_of_the_host_is_found(void)
         "  hipLaunchKernelGGL((any), grid, dim3(32), 64, 0, y, f(x, 1), n);\n"
         "}\n");
     static const char *const variables[][2] = {
-        {"grid", "n / 4, 2"}, {"block", "TILE, ROWS"}, {"more", "dim3(7)"},
-        {"a", "1"}, {"b", "2"}, {"grid.y", "3"}};
+        {"grid", "n / 4, 2"}, {"block", "TILE, ROWS"}, {"none", "1"},
+        {"more", "dim3(7)"}, {"a", "1"}, {"b", "2"}, {"grid.y", "3"}};
 
-    CHECK_INT(source.variable_count, 6);
-    for (size_t k = 0; k < 6 && k < source.variable_count; k++) {
+    CHECK_INT(source.variable_count, 7);
+    for (size_t k = 0; k < 7 && k < source.variable_count; k++) {
         CHECK_TEXT(source.variables[k].name, variables[k][0]);
         CHECK_TEXT(source.variables[k].value, variables[k][1]);
     }
@@ -492,7 +492,7 @@ static const char *find(const void *context, const char *name)
 static const char *extents_of(const struct shmt_source *source,
                               const char *code)
 {
-    static const struct shmt_source_names names = {find, NULL};
+    static const struct shmt_source_names names = {.find = find};
     static struct shmt_text text;
 
     shmt_text_clear(&text);
@@ -511,6 +511,7 @@ static void extents_are_said(void)
         {"(n + TILE - 1) / TILE", "ceildiv(n, TILE); 1; 1"},
         {"(n + 255) / 256", "ceildiv(n, 256); 1; 1"},
         {"(n + 254) / 256", "(n + 254) // 256; 1; 1"},
+        {"(n + 256 - 1) / 256", "ceildiv(n, 256); 1; 1"},
         {"(n + TILE * 2 - 1) / (TILE * 2)", "ceildiv(n, TILE * 2); 1; 1"},
         {"(n + (TILE + 1) - 1) / (TILE + 1)", "ceildiv(n, TILE + 1); 1; 1"},
         {"n / TILE / 2", "n // TILE // 2; 1; 1"},
@@ -625,10 +626,27 @@ static void what_is_done_with_arrays_is_found(void)
         {"--a[i];", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
         {"atomicMax(&a[i], 3);", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
         {"help(a, i);", SHMT_SOURCE_UNKNOWN},
-        {"*a = 1;", SHMT_SOURCE_UNKNOWN},
-        {"a += i; b[i] = a[0];", SHMT_SOURCE_UNKNOWN},
-        {"float *c = &a[i]; c[0] = 1;", SHMT_SOURCE_UNKNOWN},
-        {"float4 *c = (float4 *)a; b[0] = a[1];", SHMT_SOURCE_UNKNOWN},
+        {"*a = 1;", SHMT_SOURCE_WRITTEN},
+        {"b[0] = i * *a;", SHMT_SOURCE_READ},
+        {"a += i; b[i] = a[0];", SHMT_SOURCE_READ},
+        {"float *c = &a[i]; c[0] = 1;", SHMT_SOURCE_WRITTEN},
+        {"float4 *c = (float4 *)a; b[0] = a[1];", SHMT_SOURCE_READ},
+        {"auto c = a + 4 * i; const float *d = c; b[0] = d[2];",
+         SHMT_SOURCE_READ},
+        {"float *c = i > 1 ? a : b; c[0] = 1;", SHMT_SOURCE_UNKNOWN},
+        {"c = a; c[0] = 1;", SHMT_SOURCE_UNKNOWN},
+        {"float *c[2]; c[0] = a;", SHMT_SOURCE_UNKNOWN},
+        {"reinterpret_cast<float4 *>(a)[i] = v;", SHMT_SOURCE_WRITTEN},
+        {"*reinterpret_cast<float4 *>(&a[4 * i]) = v;", SHMT_SOURCE_WRITTEN},
+        {"v = *(const float4 *)(a + i);", SHMT_SOURCE_READ},
+        {"((float4 *)a)[i].x += 1;", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
+        {"b[i] = __ldg(a + i) + __ldg(&a[i]);", SHMT_SOURCE_READ},
+        {"atomicAdd(a + i, 1.0f);", SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN},
+        {"if (a != nullptr && !a) b[0] = 1; a[0] = 2;", SHMT_SOURCE_WRITTEN},
+        {"float &c = a[i]; c = 1;", SHMT_SOURCE_UNKNOWN},
+        {"swap(a[i], b[i]);", SHMT_SOURCE_UNKNOWN},
+        {"FLOAT4(a[i]) = v;", SHMT_SOURCE_UNKNOWN},
+        {"printf(\"%p\", a); b[0] = a[0];", SHMT_SOURCE_UNKNOWN},
         {"\n#define AT a[i]\n AT = 1; b[0] = a[0];", SHMT_SOURCE_UNKNOWN},
         {"b[i] = 1;", SHMT_SOURCE_UNKNOWN},
     };

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * allocate: what host code makes room for in the memory of a device.
+ */
+#include "source/token.h"
+
+static const struct shmt_source_token *
+at(const struct shmt_source_tokens *tokens, size_t k)
+{
+    return &tokens->items[k < tokens->count ? k : tokens->count];
+}
+
+/* Tokens of one call, at most. */
+enum { MOST_CALL = 256 };
+
+static bool is_allocation(const struct shmt_source_token *token)
+{
+    static const char *const names[] = {
+        "cudaMalloc", "cudaMallocManaged", "cudaMallocAsync", "hipMalloc",
+        "hipMallocManaged", "cuMemAlloc", "cuMemAllocManaged", NULL};
+
+    for (size_t k = 0; names[k] != NULL; k++)
+        if (shmt_source_is(token, names[k]))
+            return true;
+    return false;
+}
+
+/* Where the argument that begins at `from` ends. */
+static size_t end_of_argument(const struct shmt_source_tokens *tokens,
+                              size_t from, size_t to)
+{
+    for (size_t k = from; k < to; k++) {
+        if (shmt_source_is(at(tokens, k), ","))
+            return k;
+        if (shmt_source_is(at(tokens, k), "(") ||
+            shmt_source_is(at(tokens, k), "["))
+            k = shmt_source_behind(tokens, k, to) - 1;
+    }
+    return to;
+}
+
+/* `&NAME` at the end of [from, to), behind any casts, or NAME alone. */
+static const char *read_name(const struct shmt_source_tokens *tokens,
+                             size_t from, size_t to)
+{
+    size_t k = to;
+
+    while (to > from && shmt_source_is(at(tokens, to - 1), ")"))
+        to--;
+    for (k = to; k > from && !shmt_source_is(at(tokens, k - 1), "&") &&
+                 !shmt_source_is(at(tokens, k - 1), ")") &&
+                 !shmt_source_is(at(tokens, k - 1), "(");)
+        k--;
+    return shmt_source_join(tokens, k, to);
+}
+
+/* `cudaMalloc(&NAME, BYTES)`, whose name is at k. */
+static bool read_call(const struct shmt_source_tokens *tokens, size_t k,
+                      struct shmt_source_allocation *out, bool *found)
+{
+    size_t close, comma, end;
+
+    if (!is_allocation(at(tokens, k)) ||
+        !shmt_source_is(at(tokens, k + 1), "("))
+        return true;
+    close = shmt_source_behind(tokens, k + 1, tokens->count) - 1;
+    comma = end_of_argument(tokens, k + 2, close);
+    if (comma >= close || close - k > MOST_CALL)
+        return true;
+    end = end_of_argument(tokens, comma + 1, close);
+    *out = (struct shmt_source_allocation){
+        .name = read_name(tokens, k + 2, comma),
+        .bytes = shmt_source_join(tokens, comma + 1, end),
+        .count = "", .type = "", .line = at(tokens, k)->line};
+    *found = true;
+    return out->name != NULL && out->bytes != NULL;
+}
+
+/* `device_vector<TYPE> NAME(COUNT)`, whose first word is at k. */
+static bool read_vector(const struct shmt_source_tokens *tokens, size_t k,
+                        struct shmt_source_allocation *out, bool *found)
+{
+    size_t close, name, end;
+
+    if (!shmt_source_is(at(tokens, k), "device_vector") ||
+        !shmt_source_is(at(tokens, k + 1), "<"))
+        return true;
+    close = shmt_source_behind(tokens, k + 1, tokens->count) - 1;
+    name = close + 1;
+    if (close - k > MOST_CALL ||
+        at(tokens, name)->word != SHMT_SOURCE_NAME ||
+        !shmt_source_is(at(tokens, name + 1), "("))
+        return true;
+    end = shmt_source_behind(tokens, name + 1, tokens->count) - 1;
+    *out = (struct shmt_source_allocation){
+        .name = shmt_source_join(tokens, name, name + 1), .bytes = "",
+        .count = shmt_source_join(tokens, name + 2,
+                                  end_of_argument(tokens, name + 2, end)),
+        .type = shmt_source_join(tokens, k + 2, close),
+        .line = at(tokens, k)->line};
+    *found = out->count != NULL && out->count[0] != '\0';
+    return out->name != NULL && out->count != NULL && out->type != NULL;
+}
+
+bool shmt_source_allocations(const struct shmt_source_tokens *tokens,
+                             struct shmt_source *out)
+{
+    struct shmt_source_allocation *list;
+    size_t most = 0;
+    bool done = true;
+
+    for (size_t k = 0; k < tokens->count; k++)
+        most += is_allocation(at(tokens, k)) ||
+                shmt_source_is(at(tokens, k), "device_vector");
+    list = shmt_arena_alloc(tokens->arena, most + 1, sizeof *list);
+    if (list == NULL)
+        return false;
+    for (size_t k = 0; done && k < tokens->count; k++) {
+        bool found = false;
+
+        done = read_call(tokens, k, &list[out->allocation_count], &found);
+        if (done && !found)
+            done = read_vector(tokens, k, &list[out->allocation_count],
+                               &found);
+        out->allocation_count += found;
+    }
+    out->allocations = list;
+    return done;
+}

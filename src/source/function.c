@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * function: where a source defines a function, and what its parameters are
+ * called.
+ */
+#include "source/token.h"
+
+/* Of a function from its name to its body, in tokens. */
+enum { MOST_HEAD = 512 };
+
+static const struct shmt_source_token *
+at(const struct shmt_source_tokens *tokens, size_t k)
+{
+    return &tokens->items[k < tokens->count ? k : tokens->count];
+}
+
+bool shmt_source_head(const struct shmt_source_tokens *tokens, size_t k,
+                      struct shmt_source_function *out)
+{
+    static const char *const no_names[] = {"if", "for", "while", "switch",
+                                           "catch", NULL};
+    const size_t most = k + MOST_HEAD < tokens->count ? k + MOST_HEAD
+                                                      : tokens->count;
+    size_t behind;
+
+    if (at(tokens, k)->word != SHMT_SOURCE_NAME ||
+        !shmt_source_is(at(tokens, k + 1), "("))
+        return false;
+    for (size_t n = 0; no_names[n] != NULL; n++)
+        if (shmt_source_is(at(tokens, k), no_names[n]))
+            return false;
+    behind = shmt_source_behind(tokens, k + 1, most);
+    *out = (struct shmt_source_function){k, k + 2, behind - 1, behind, behind};
+    while (shmt_source_is(at(tokens, out->body), "const") ||
+           shmt_source_is(at(tokens, out->body), "noexcept"))
+        out->body++;
+    return shmt_source_is(at(tokens, behind - 1), ")") &&
+           shmt_source_is(at(tokens, out->body), "{");
+}
+
+bool shmt_source_function(const struct shmt_source_tokens *tokens, size_t k,
+                          struct shmt_source_function *out)
+{
+    if (!shmt_source_head(tokens, k, out))
+        return false;
+    out->end = shmt_source_behind(tokens, out->body, tokens->count);
+    return true;
+}
+
+const char *const *
+shmt_source_names_in(const struct shmt_source_tokens *tokens, size_t from,
+                     size_t to, size_t *count)
+{
+    const char **names =
+        shmt_arena_alloc(tokens->arena, to - from + 1, sizeof *names);
+    const struct shmt_source_token *name = NULL;
+    bool given = false;
+    size_t depth = 0;
+
+    *count = 0;
+    for (size_t k = from; names != NULL && k <= to; k++) {
+        const struct shmt_source_token *token = at(tokens, k);
+
+        depth += k < to && (shmt_source_is(token, "<") ||
+                            shmt_source_is(token, "("));
+        if (depth > 0) {
+            depth -= shmt_source_is(token, ">") || shmt_source_is(token, ")");
+            if (k < to)
+                continue;
+        }
+        given = given || shmt_source_is(token, "=") ||
+                shmt_source_is(token, "[");
+        if (k < to && token->word == SHMT_SOURCE_NAME && !given)
+            name = token;
+        if (k < to && !shmt_source_is(token, ","))
+            continue;
+        if (name != NULL) {
+            names[*count] = shmt_arena_copy(tokens->arena, name->at,
+                                            name->length);
+            if (names[(*count)++] == NULL)
+                return NULL;
+        }
+        name = NULL;
+        given = false;
+    }
+    return names;
+}
