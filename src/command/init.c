@@ -110,6 +110,7 @@ static void find_meant(struct job *job, bool *several)
     enum shmt_source_match best = SHMT_SOURCE_OTHER;
 
     *several = false;
+    draft->kernel = NULL;
     for (size_t k = 0; k < draft->source.kernel_count; k++) {
         const struct shmt_source_kernel *one = &draft->source.kernels[k];
         const enum shmt_source_match match = meant(job, one);
@@ -147,25 +148,59 @@ static bool are_neighbours(const struct shmt_source_kernel *a,
            memcmp(a->qualified, b->qualified, length) == 0;
 }
 
-static enum shmtune_status choose(struct job *job, const char *path,
-                                  struct shmt_error *err)
+static void find_reference(struct shmt_init_draft *draft)
 {
-    struct shmt_init_draft *draft = &job->draft;
     const struct shmt_source *source = &draft->source;
-    bool several;
 
-    find_meant(job, &several);
-    if (draft->kernel == NULL || several)
-        return refuse(job, path, several, err);
+    draft->reference = NULL;
     for (size_t k = 0; k < source->kernel_count; k++)
         if (refers(draft, &source->kernels[k]) &&
             (draft->reference == NULL ||
              are_neighbours(draft->kernel, &source->kernels[k])))
             draft->reference = &source->kernels[k];
+}
+
+static void take_launch(struct shmt_init_draft *draft)
+{
+    const struct shmt_source *source = &draft->source;
+
     for (size_t k = 0; k < source->launch_count && draft->launch == NULL; k++)
         if (strcmp(source->launches[k].name, draft->kernel->name) == 0)
             draft->launch = &source->launches[k];
+}
+
+/* In the source, or in a file beside it. */
+static enum shmtune_status find_launch(struct job *job, const char *path,
+                                       struct shmt_error *err)
+{
+    struct shmt_init_draft *draft = &job->draft;
+    bool several;
+    enum shmtune_status status;
+
+    take_launch(draft);
+    if (draft->launch != NULL)
+        return SHMTUNE_OK;
+    status = shmt_init_read_launch(draft, path, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    /* It has been read anew. */
+    find_meant(job, &several);
+    find_reference(draft);
+    take_launch(draft);
     return SHMTUNE_OK;
+}
+
+static enum shmtune_status choose(struct job *job, const char *path,
+                                  struct shmt_error *err)
+{
+    struct shmt_init_draft *draft = &job->draft;
+    bool several;
+
+    find_meant(job, &several);
+    if (draft->kernel == NULL || several)
+        return refuse(job, path, several, err);
+    find_reference(draft);
+    return find_launch(job, path, err);
 }
 
 /* -- the file ------------------------------------------------------------- */
@@ -300,33 +335,39 @@ static enum shmtune_status refuse_existing(const char *path,
     }
 }
 
+/* All that the source says of the kernel that was chosen. */
+static enum shmtune_status study(struct shmt_init_draft *draft,
+                                 struct shmt_error *err)
+{
+    enum shmtune_status status = shmt_init_find_macros(draft, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_init_find_types(draft, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_init_plan(draft, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_source_globals(draft->arena, draft->text, draft->kernel,
+                                     &draft->globals, &draft->global_count,
+                                     err);
+    return status;
+}
+
 static enum shmtune_status draft_file(struct job *job, const char *path,
                                       struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    const char *code = NULL;
-    size_t size;
     enum shmtune_status status = name_files(job, path, err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_path_read(job->draft.arena, path, 16 << 20, &code,
-                                &size, err);
-    if (status == SHMTUNE_OK)
-        status = refuse_name(job->draft.path, err);
+        status = shmt_init_read(&job->draft, path, err);
     if (status == SHMTUNE_NOT_FOUND)
         return shmt_error_set_status(err, SHMTUNE_STORAGE);
-    job->draft.text = code;
     if (status == SHMTUNE_OK)
-        status = shmt_source_read(job->draft.arena, code, &job->draft.source,
-                                  err);
+        status = refuse_name(job->draft.path, err);
     if (status == SHMTUNE_OK)
         status = choose(job, path, err);
     if (status == SHMTUNE_OK)
-        status = shmt_init_find_macros(&job->draft, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_source_globals(job->draft.arena, code,
-                                     job->draft.kernel, &job->draft.globals,
-                                     &job->draft.global_count, err);
+        status = study(&job->draft, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_check_output(job->output, path, err);
     if (status == SHMTUNE_OK && !job->force &&

@@ -16,20 +16,77 @@ struct shmt_init_macro {
                                          behind #ifndef */
 };
 
+/* A dimension of the problem. */
+struct shmt_init_dimension {
+    const char *name, *from;          /* what the host calls it */
+    const char *value;                /* NULL: the source has none */
+};
+
+/* An extent of the block that is a parameter: a number, or what the caller of
+ * the host's function says. */
+struct shmt_init_threads {
+    const char *name, *from;          /* the host's name for it; NULL: none */
+    int64_t value;
+    int axis;
+    bool is_open;                     /* the caller says it */
+    bool is_macro;                    /* the source needs it when compiled */
+    size_t instance;                  /* the template is given it, too, as
+                                         parameter so many; 0: it is not */
+};
+
+/* What the host's code says of an argument; NULL: nothing. */
+struct shmt_init_said {
+    const char *count, *value;
+};
+
 /* What a draft is made from. */
 struct shmt_init_draft {
     struct shmt_arena *arena;
     const char *path;                 /* of the source, as the spec names it */
-    const char *text;                 /* of the source */
+    const char *text;                 /* of the source, with what it includes,
+                                         and of the file that launches it */
+    const char *own;                  /* without the latter */
     struct shmt_source source;        /* what it says */
+    struct shmt_source file;          /* what the file alone says */
     const struct shmt_source_kernel *kernel;
     const struct shmt_source_kernel *reference;  /* NULL: none looks like it */
     const struct shmt_source_launch *launch;     /* NULL: there is none */
+    struct shmt_signature signature;  /* of the kernel, types by their names */
+    const char *const *instance;      /* what its template is given; NULL for
+                                         what is not known */
+    const char *hosted;               /* what no device code has; NULL: none */
     size_t macro_count;
     const struct shmt_init_macro *macros;
     size_t global_count;              /* variables that the kernel uses, too */
     const struct shmt_source_global *globals;
+    size_t dimension_count;
+    struct shmt_init_dimension dimensions[SHMT_KERNEL_DIMENSIONS];
+    size_t thread_count;
+    struct shmt_init_threads threads[3];
+    const char *grid, *block, *shared;   /* as expressions; NULL: not said */
+    struct shmt_init_said *said;      /* one for each argument */
 };
+
+/* init_read.c: the text of a source with those of the files that it includes in
+ * quotes, as far as they are there. */
+enum shmtune_status shmt_init_read(struct shmt_init_draft *draft,
+                                   const char *path, struct shmt_error *err);
+/* Of a kernel that is launched elsewhere: a file beside the source that does,
+ * behind its text. */
+enum shmtune_status shmt_init_read_launch(struct shmt_init_draft *draft,
+                                          const char *path,
+                                          struct shmt_error *err);
+/* init_type.c: the types of the kernel's parameters, its instance, and what of
+ * the source needs a compiler of the host. */
+enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
+                                         struct shmt_error *err);
+/* The kernel's name, with what its template is given; NULL: that is not
+ * known. */
+const char *shmt_init_entry(const struct shmt_init_draft *draft);
+/* init_plan.c: dimensions, block and grid, counts and values, from the host's
+ * code. */
+enum shmtune_status shmt_init_plan(struct shmt_init_draft *draft,
+                                   struct shmt_error *err);
 
 /* init_macro.c: once the rest is known. */
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
@@ -51,7 +108,7 @@ void shmt_init_mark(struct shmt_text *text, const char *format, ...)
 void shmt_init_add_type(const struct shmt_signature_parameter *parameter,
                         struct shmt_text *text);
 void shmt_init_add_tolerance(const struct shmt_signature_parameter *parameter,
-                             const char *more, struct shmt_text *text);
+                             struct shmt_text *text);
 
 /* Writes the spec, with a mark for all that is not known. */
 void shmt_init_write(const struct shmt_init_draft *draft,
@@ -61,13 +118,32 @@ void shmt_init_write(const struct shmt_init_draft *draft,
 void shmt_init_values(int64_t value, int64_t most, bool zero,
                       struct shmt_text *text);
 
-/* init_expr.c: appends what C code of the host says as an expression of a
- * spec, with the names that the spec has.  false: it cannot be said. */
-bool shmt_init_expr(const struct shmt_init_draft *draft, const char *code,
-                    struct shmt_text *text);
-/* Up to three extents of a grid or block, "[a, b]"; the same. */
-bool shmt_init_extents(const struct shmt_init_draft *draft, const char *code,
-                       struct shmt_text *text);
+/* init_expr.c: what C code of the host says as an expression of a spec, with
+ * the names that the spec has; NULL: it cannot be said. */
+const char *shmt_init_expr(const struct shmt_init_draft *draft,
+                           const char *code);
+/* The same of a grid or a block along an axis.  Names that the source gives no
+ * value become dimensions of the problem, or, with `threads`, a parameter. */
+const char *shmt_init_extent(struct shmt_init_draft *draft, const char *code,
+                             int axis, bool threads);
+/* What a parameter of the function that launches is given where it is called;
+ * NULL: it is none. */
+const char *shmt_init_called(const struct shmt_init_draft *draft,
+                             const char *name);
+/* `argc > 1 ? atoi(argv[1]) : 4096`: what stands at the end of the name's
+ * value; NULL: it has none. */
+const char *shmt_init_otherwise(const struct shmt_init_draft *draft,
+                                const char *name);
+/* init_type.c: what a type of the host's own template is where that is called,
+ * or the type itself. */
+const char *shmt_init_resolved(const struct shmt_init_draft *draft,
+                               const char *type);
+/* What the host makes room for under the name of argument k of the launch;
+ * NULL: it is not found. */
+const struct shmt_source_allocation *
+shmt_init_allocation(const struct shmt_init_draft *draft, size_t k);
+/* The elements of that, as an expression; NULL: they cannot be said. */
+const char *shmt_init_count(struct shmt_init_draft *draft, size_t k);
 /* The whole number that a macro is; false: it is something else. */
 bool shmt_init_number(const char *value, int64_t *out);
 /* init_texture.c: whether the parameter is a texture, or a surface: types that

@@ -85,14 +85,13 @@ static void add_role(const struct shmt_init_draft *draft, size_t k,
 
 /* A number, or what the source says: a dimension has to be its macro, and a
  * parameter cannot stand there. */
-static bool say_count(const struct shmt_init_draft *draft, const char *code,
-                      struct shmt_text *text)
+static const char *say_count(const struct shmt_init_draft *draft,
+                             const char *code)
 {
-    bool said = shmt_init_expr(draft, code, text);
+    const char *const said = shmt_init_expr(draft, code);
 
-    for (const char *at = shmt_text_string(text); said && *at != '\0'; at++)
-        said = strchr("0123456789 +-*/()", *at) != NULL;
-    return said;
+    return said == NULL || said[strspn(said, "0123456789 +-*/()")] != '\0'
+               ? NULL : said;
 }
 
 static void add_count(const struct shmt_init_draft *draft,
@@ -102,25 +101,22 @@ static void add_count(const struct shmt_init_draft *draft,
     const struct shmt_signature_parameter *one = &global->declared;
     const bool known = one->kind != SHMT_SIGNATURE_OTHER;
     const int lanes = one->kind == SHMT_SIGNATURE_VECTOR ? one->lanes : 1;
-    struct shmt_text said = {0};
+    const char *const said = known && lanes > 0 && global->count != NULL
+                                 ? say_count(draft, global->count) : NULL;
 
     shmt_text_add(text, ", count: ");
-    if (known && lanes > 0 && global->count != NULL &&
-        say_count(draft, global->count, &said)) {
-        if (lanes > 1)
-            shmt_text_addf(text, strchr(shmt_text_string(&said), ' ') == NULL
-                                     ? "%d * %s" : "%d * (%s)",
-                           lanes, shmt_text_string(&said));
-        else
-            shmt_text_add(text, shmt_text_string(&said));
-    } else if (!known)
+    if (said != NULL && lanes > 1)
+        shmt_text_addf(text, strchr(said, ' ') == NULL ? "%d * %s"
+                                                       : "%d * (%s)",
+                       lanes, said);
+    else if (said != NULL)
+        shmt_text_add(text, said);
+    else if (!known)
         shmt_init_mark(text, "the bytes of %.100s, a number", one->type);
     else
         shmt_init_mark(text, "how many elements, a number, or by dimensions "
                        "with \"define: true\"; the source says %.100s [%.100s]",
                        one->type, global->count == NULL ? "" : global->count);
-    text->failed |= said.failed;
-    shmt_text_free(&said);
 }
 
 /* What an in-out begins with: the language gives it zeros, unless the source
@@ -170,8 +166,7 @@ static void add_global(const struct shmt_init_draft *draft, size_t k,
     if (role != NULL && strcmp(role, "inout") == 0)
         add_fill(global, text);
     if (role == NULL || strcmp(role, "symbol") != 0)
-        shmt_init_add_tolerance(
-            one, role == NULL ? "; what is no result has none" : "", text);
+        shmt_init_add_tolerance(one, text);
     shmt_text_add(text, "}\n");
 }
 

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "command/init.h"
@@ -15,6 +16,30 @@ static bool is_there(const struct shmt_init_draft *draft, const char *name)
 {
     for (size_t k = 0; k < draft->macro_count; k++)
         if (strcmp(draft->macros[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* M_PI, FLT_MAX: nothing to tune. */
+static bool is_real(const char *value)
+{
+    int64_t number;
+
+    while (*value == '(' || *value == '-' || *value == ' ')
+        value++;
+    return (isdigit((unsigned char)*value) || *value == '.') &&
+           strpbrk(value, ".eE") != NULL && strncmp(value, "0x", 2) != 0 &&
+           !shmt_init_number(value, &number);
+}
+
+static bool is_type(const char *value)
+{
+    static const char *const types[] = {"float", "double", "int", "unsigned",
+                                        "long", "short", "char", "half",
+                                        "__half", "size_t"};
+
+    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+        if (strncmp(value, types[k], strlen(types[k])) == 0)
             return true;
     return false;
 }
@@ -105,6 +130,15 @@ static const char *reached_by(const struct shmt_init_draft *draft,
                                     : reaches_kernel(draft, name);
 }
 
+/* A header cannot be given another definition. */
+static bool is_own(const struct shmt_init_draft *draft, const char *name)
+{
+    for (size_t k = 0; k < draft->file.define_count; k++)
+        if (strcmp(draft->file.defines[k].name, name) == 0)
+            return true;
+    return false;
+}
+
 /* -- all of them ----------------------------------------------------------- */
 
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
@@ -121,13 +155,17 @@ enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
         return shmt_error_memory(err);
     draft->macros = macros;
     for (size_t k = 0; k < source->macro_count; k++)
-        macros[draft->macro_count++] = (struct shmt_init_macro){
-            source->macros[k].name, source->macros[k].value, NULL};
+        if (!is_there(draft, source->macros[k].name) &&
+            !is_real(source->macros[k].value) &&
+            !is_type(source->macros[k].value))
+            macros[draft->macro_count++] = (struct shmt_init_macro){
+                source->macros[k].name, source->macros[k].value, NULL};
     for (size_t k = 0; k < source->define_count; k++) {
         const struct shmt_source_define *const one = &source->defines[k];
         const char *reaches;
 
         if (one->takes || !shmt_kernel_may_name(one->name) ||
+            !is_own(draft, one->name) ||
             !shmt_init_number(one->value, &number) ||
             is_there(draft, one->name))
             continue;

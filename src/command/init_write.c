@@ -50,19 +50,17 @@ static void add_names(const struct shmt_signature *signature,
 static void add_problem(const struct shmt_init_draft *draft,
                         struct shmt_text *text)
 {
-    const struct shmt_signature *signature = &draft->kernel->signature;
-    size_t count = 0;
+    for (size_t k = 0; k < draft->dimension_count; k++) {
+        const struct shmt_init_dimension *one = &draft->dimensions[k];
 
-    for (size_t k = 0; k < signature->count; k++) {
-        const struct shmt_signature_parameter *one =
-            &signature->parameters[k];
-
-        if (!shmt_init_is_dimension(one) || count == SHMT_KERNEL_DIMENSIONS)
-            continue;
-        shmt_text_addf(text, "%s  %s: {default: ",
-                       count++ == 0 ? "problem:\n" : "", one->name);
-        shmt_init_mark(text, "a usual size, as 1048576; if %s is no size, "
-                       "take it away here and give a number below", one->name);
+        shmt_text_addf(text, "%s  %s: {default: ", k == 0 ? "problem:\n" : "",
+                       one->name);
+        if (one->value != NULL)
+            shmt_text_add(text, one->value);
+        else
+            shmt_init_mark(text, "a usual size, as 1048576; if %s is no size, "
+                           "take it away here and give a number below",
+                           one->name);
         shmt_text_add(text, "}\n");
     }
 }
@@ -94,11 +92,37 @@ void shmt_init_values(int64_t value, int64_t most, bool zero,
     shmt_text_addf(text, "], default: %lld", (long long)value);
 }
 
+/* Extents of the block; with several their product is that of a block. */
+static void add_threads(const struct shmt_init_draft *draft,
+                        struct shmt_text *text)
+{
+    enum { MOST = 1024 };
+
+    for (size_t k = 0; k < draft->thread_count; k++) {
+        const struct shmt_init_threads *one = &draft->threads[k];
+
+        if (one->is_open)
+            shmt_text_addf(text, "  # The source leaves %s to its caller.\n",
+                           one->name);
+        shmt_text_addf(text, "  %s: {values: ", one->name);
+        shmt_init_values(one->value, MOST, false, text);
+        shmt_text_add(text, one->is_macro || one->instance > 0
+                                ? "}\n" : ", scope: launch}\n");
+    }
+    if (draft->thread_count < 2)
+        return;
+    shmt_text_add(text, "constraints:\n- ");
+    for (size_t k = 0; k < draft->thread_count; k++)
+        shmt_text_addf(text, "%s%s", k == 0 ? "" : " * ",
+                       draft->threads[k].name);
+    shmt_text_addf(text, " <= %d\n", MOST);
+}
+
 static void add_parameters(const struct shmt_init_draft *draft,
                            struct shmt_text *text)
 {
     shmt_text_add(text, "parameters:");
-    if (draft->macro_count == 0) {
+    if (draft->macro_count + draft->thread_count == 0) {
         const char *const constant = shmt_init_constant(draft);
 
         shmt_text_add(text, " ");
@@ -133,17 +157,19 @@ static void add_parameters(const struct shmt_init_draft *draft,
         shmt_text_add(text, macro->reaches == NULL ? "}\n"
                                                    : ", override: true}\n");
     }
+    add_threads(draft, text);
 }
 
-/* `key` from the host's code, or a mark that quotes it. */
-static void add_geometry(const struct shmt_init_draft *draft, const char *key,
-                         const char *what, const char *code,
-                         struct shmt_text *text)
+/* `key` as the host says it, or a mark that quotes its code. */
+static void add_geometry(const char *key, const char *what, const char *said,
+                         const char *code, struct shmt_text *text)
 {
     shmt_text_addf(text, "  %s: ", key);
-    if (code[0] == '\0')
+    if (said != NULL)
+        shmt_text_add(text, said);
+    else if (code[0] == '\0')
         shmt_init_mark(text, "%s", what);
-    else if (!shmt_init_extents(draft, code, text))
+    else
         shmt_init_mark(text, "%s; the source says %.100s", what, code);
     shmt_text_add(text, "\n");
 }
@@ -154,13 +180,12 @@ static void add_shared(const struct shmt_init_draft *draft,
     const char *code = draft->launch == NULL ? "" : draft->launch->shared;
     const bool used = draft->kernel->shared_dynamic;
     const bool maybe = draft->launch == NULL && draft->kernel->shared_elsewhere;
-    struct shmt_text made = {0};
 
     if (strcmp(code, "0") == 0 || (code[0] == '\0' && !used && !maybe))
         return;
     shmt_text_add(text, "  shared_dynamic: ");
-    if (code[0] != '\0' && shmt_init_expr(draft, code, &made))
-        shmt_yaml_add_string(text, shmt_text_string(&made));
+    if (code[0] != '\0' && draft->shared != NULL)
+        shmt_yaml_add_string(text, draft->shared);
     else
         shmt_init_mark(text, "the bytes of extern __shared__%s%.100s",
                        code[0] != '\0' ? "; the source says "
@@ -168,27 +193,25 @@ static void add_shared(const struct shmt_init_draft *draft,
                                         : "; if this kernel uses none, take "
                                           "this line away", code);
     shmt_text_add(text, "\n");
-    text->failed |= made.failed;
-    shmt_text_free(&made);
 }
 
 static void add_launch(const struct shmt_init_draft *draft,
                        struct shmt_text *text)
 {
     const struct shmt_source_launch *launch = draft->launch;
+    const char *const entry = shmt_init_entry(draft);
 
     shmt_text_add(text, "launches:\n- entry: ");
-    if (draft->kernel->is_template)
+    if (entry != NULL)
+        shmt_yaml_add_string(text, entry);
+    else
         shmt_init_mark(text, "%s<...> with the arguments of the template; "
                        "{NAME} stands for a parameter's value",
                        draft->kernel->qualified);
-    else
-        shmt_yaml_add_string(text, draft->kernel->qualified);
     shmt_text_add(text, "\n");
-    add_geometry(draft, "grid", "blocks along x, y, z, as "
-                 "[\"ceildiv(n, BLOCK)\"]",
-                 launch == NULL ? "" : launch->grid, text);
-    add_geometry(draft, "block", "threads along x, y, z, as [BLOCK]",
+    add_geometry("grid", "blocks along x, y, z, as [\"ceildiv(n, BLOCK)\"]",
+                 draft->grid, launch == NULL ? "" : launch->grid, text);
+    add_geometry("block", "threads along x, y, z, as [BLOCK]", draft->block,
                  launch == NULL ? "" : launch->block, text);
     add_shared(draft, text);
     add_names(&draft->kernel->signature, text);
@@ -197,16 +220,13 @@ static void add_launch(const struct shmt_init_draft *draft,
 static void add_reference(const struct shmt_init_draft *draft,
                           struct shmt_text *text)
 {
-    shmt_text_add(text, "reference:");
     if (draft->reference == NULL) {
-        shmt_text_add(text, " ");
-        shmt_init_mark(text, "launches of a plain kernel that is surely "
-                       "right, written as those above; or take this line "
-                       "away, and the default configuration is the reference");
-        shmt_text_add(text, "\n");
+        shmt_text_add(text, "# reference: launches of a plain kernel that is "
+                      "surely right, written as those\n# above; without it "
+                      "the default configuration is the reference.\n");
         return;
     }
-    shmt_text_add(text, "\n- entry: ");
+    shmt_text_add(text, "reference:\n- entry: ");
     shmt_yaml_add_string(text, draft->reference->qualified);
     shmt_text_add(text, "\n  grid: ");
     shmt_init_mark(text, "its blocks, without a parameter, as [\"ceildiv(n, "
@@ -231,15 +251,14 @@ void shmt_init_add_type(const struct shmt_signature_parameter *parameter,
 }
 
 void shmt_init_add_tolerance(const struct shmt_signature_parameter *parameter,
-                             const char *more, struct shmt_text *text)
+                             struct shmt_text *text)
 {
     if ((parameter->kind != SHMT_SIGNATURE_ELEMENT &&
          parameter->kind != SHMT_SIGNATURE_VECTOR) ||
         !shmt_element_is_real(parameter->element))
         return;
-    shmt_text_add(text, ", tolerance: ");
-    shmt_init_mark(text, "how far an element may be off, as {relative: %s}%s",
-                   shmt_element_tolerance(parameter->element), more);
+    shmt_text_addf(text, ", tolerance: {relative: %s}",
+                   shmt_element_tolerance(parameter->element));
 }
 
 /* By what the text does with it; NULL: it does not say. */
@@ -262,7 +281,7 @@ static const char *role_of(const struct shmt_init_draft *draft,
 
 static void add_buffer(const struct shmt_init_draft *draft,
                        const struct shmt_signature_parameter *parameter,
-                       struct shmt_text *text)
+                       const char *count, struct shmt_text *text)
 {
     const char *const role = role_of(draft, parameter);
     const bool written = role == NULL || strcmp(role, "input") != 0;
@@ -274,22 +293,24 @@ static void add_buffer(const struct shmt_init_draft *draft,
         shmt_init_mark(text, "output; inout if what is in it counts, "
                        "workspace if nobody reads it afterwards");
     shmt_text_add(text, ", count: ");
-    if (parameter->kind == SHMT_SIGNATURE_VECTOR && parameter->lanes > 1)
+    if (count != NULL && count[strspn(count, "0123456789")] == '\0')
+        shmt_text_add(text, count);
+    else if (count != NULL)
+        shmt_yaml_add_string(text, count);
+    else if (parameter->kind == SHMT_SIGNATURE_VECTOR && parameter->lanes > 1)
         shmt_init_mark(text, "how many elements, as %d * n; the source says "
                        "%.100s", parameter->lanes, parameter->type);
     else
         shmt_init_mark(text, "how many elements, as n");
     if (written)
-        shmt_init_add_tolerance(
-            parameter, role == NULL ? "; a workspace has none" : "", text);
+        shmt_init_add_tolerance(parameter, text);
 }
 
-static void add_scalar(const struct shmt_signature_parameter *parameter,
-                       struct shmt_text *text)
+static void add_scalar(const char *value, struct shmt_text *text)
 {
     shmt_text_add(text, ", value: ");
-    if (shmt_init_is_dimension(parameter))
-        shmt_text_add(text, parameter->name);
+    if (value != NULL)
+        shmt_text_add(text, value);
     else
         shmt_init_mark(text, "a number, as 1");
 }
@@ -308,10 +329,12 @@ static void add_vector(const struct shmt_signature_parameter *parameter,
     shmt_text_add(text, "}");
 }
 
-static void add_argument(const struct shmt_init_draft *draft,
-                         const struct shmt_signature_parameter *parameter,
+static void add_argument(const struct shmt_init_draft *draft, size_t k,
                          struct shmt_text *text)
 {
+    const struct shmt_signature_parameter *parameter =
+        &draft->signature.parameters[k];
+
     if (shmt_init_is_surface(parameter)) {
         shmt_init_mark(text, "a surface, which a spec has not: write an "
                        "output");
@@ -330,9 +353,9 @@ static void add_argument(const struct shmt_init_draft *draft,
     } else {
         shmt_init_add_type(parameter, text);
         if (parameter->pointer)
-            add_buffer(draft, parameter, text);
+            add_buffer(draft, parameter, draft->said[k].count, text);
         else
-            add_scalar(parameter, text);
+            add_scalar(draft->said[k].value, text);
     }
     shmt_text_add(text, "}");
 }
@@ -340,8 +363,7 @@ static void add_argument(const struct shmt_init_draft *draft,
 static void add_arguments(const struct shmt_init_draft *draft,
                           struct shmt_text *text)
 {
-    const struct shmt_signature *signature = &draft->kernel->signature;
-
+    const struct shmt_signature *signature = &draft->signature;
     bool any = signature->count > 0;
 
     for (size_t k = 0; k < draft->global_count; k++)
@@ -358,7 +380,7 @@ static void add_arguments(const struct shmt_init_draft *draft,
         shmt_text_add(text, "  ");
         add_name(one, k, text);
         shmt_text_add(text, ": ");
-        add_argument(draft, one, text);
+        add_argument(draft, k, text);
         shmt_text_add(text, "\n");
     }
     shmt_init_add_globals(draft, text);
@@ -372,6 +394,11 @@ void shmt_init_write(const struct shmt_init_draft *draft,
     shmt_text_addf(text, "name: %.64s\nsource: ", draft->kernel->name);
     shmt_yaml_add_string(text, draft->path);
     shmt_text_add(text, "\n");
+    if (draft->hosted != NULL)
+        shmt_text_addf(text, "# Host code is there (%.64s). Behind #ifndef "
+                       "__CUDACC_RTC__ NVRTC takes the rest,\n# which compiles "
+                       "in a tenth of the time.\ncompiler: nvcc\n",
+                       draft->hosted);
     add_problem(draft, text);
     add_parameters(draft, text);
     add_launch(draft, text);

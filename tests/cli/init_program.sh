@@ -1,0 +1,221 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# init of whole programs: what their host code says of a kernel's types, sizes,
+# arrays and block.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+own=$folder/own
+mkdir "$own"
+has() { grep -qF -e "$1" "$draft"; }
+lacks() { ! has "$1"; }
+marks() { [ "$(grep -c TODO "$draft")" -eq "$1" ]; }
+
+# -- a program in one file, with a header ------------------------------------
+cat >"$own/real.h" <<'END'
+#pragma once
+#ifdef USE_DOUBLE
+typedef double real;
+#else
+typedef float real;
+#endif
+using index_type = unsigned int;
+#define WIDTH 128
+END
+cat >"$own/program.cu" <<'END'
+#include <cstdlib>
+#include <vector>
+#include "real.h"
+
+__device__ void put(real *to, index_type i, real x) { to[i] = x; }
+
+__global__ void blend(real *out, const real *a, const real *b, real share,
+                      index_type count, int *hits)
+{
+    index_type i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    put(out, i, share * a[i] + (1 - share) * b[i % WIDTH]);
+    atomicAdd(hits, 1);
+}
+
+int main(int argc, char **argv)
+{
+    const size_t n = argc > 1 ? atoi(argv[1]) : 65536;
+    const size_t bytes = n * sizeof(real);
+    const int threads = 256;
+    real *d_a, *d_b, *d_out;
+    int *d_hits;
+
+    cudaMalloc((void **)&d_a, bytes);
+    cudaMalloc(&d_b, WIDTH * sizeof(real));
+    cudaMalloc(&d_out, bytes);
+    cudaMalloc(&d_hits, sizeof(int));
+    dim3 grid((n + threads - 1) / threads), block(threads);
+    blend<<<grid, block>>>(d_out, d_a, d_b, 0.25f, n, d_hits);
+}
+END
+draft=$own/program.yaml
+run init "$own/program.cu"
+check "the host of a program says all of a kernel" all "exits 0" \
+    "out_has 'drafted for blend; 0 things to write:'" \
+    "has 'compiler: nvcc'" "has 'count: {default: 65536}'" \
+    "has 'BLOCK_X: {values: [64, 128, 256, 512, 1024], default: 256, scope: launch}'" \
+    "has 'grid: [\"ceildiv(count, BLOCK_X)\"]'" "has 'block: [\"BLOCK_X\"]'" \
+    "has 'out: {type: f32, role: output, count: count, tolerance: {relative: 1.0e-6}}'" \
+    "has 'a: {type: f32, role: input, count: count}'" \
+    "has 'b: {type: f32, role: input, count: 128}'" \
+    "has 'share: {type: f32, value: 0.25}'" \
+    "has 'count: {type: u32, value: count}'" \
+    "has 'hits: {type: i32, role: inout, count: 1}'"
+run check --no-compile "$draft"
+check "and check takes it as it is" all "exits 0" "out_has '^1 ok, 0 wrong'"
+if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *nvcc '; then
+    run check --sample 0 "$draft"
+    check "as nvcc does" all "exits 0" "out_has '^ok '"
+else
+    skip "as nvcc does" "there is no nvcc"
+fi
+run space "$draft" --size count=4096
+check "the space is that of the block" all "exits 0" "out_has '^5 valid'"
+
+sed 's/^int main/#ifndef __CUDACC_RTC__\n&/; $a#endif' "$own/program.cu" |
+    sed 's/^#include <.*/#ifndef __CUDACC_RTC__\n&\n#endif/' >"$own/guarded.cu"
+draft=$own/guarded.yaml
+run init "$own/guarded.cu"
+check "what is kept from NVRTC is compiled by it" all "exits 0" \
+    "lacks compiler:" "has 'a: {type: f32, role: input, count: count}'"
+
+# -- templates, and functions that launch -------------------------------------
+cat >"$own/wrapped.cu" <<'END'
+template <typename T, int THREADS>
+__global__ void fold(const T *__restrict__ in, T *__restrict__ out, int rows,
+                     int cols)
+{
+    __shared__ T part[THREADS];
+    const T *row = in + blockIdx.x * cols;
+    T *to = out;
+    part[threadIdx.x] = row[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        to[blockIdx.x] = part[0];
+}
+template <typename T> void run(const T *x, T *y, int rows, int cols)
+{
+    fold<T, 128><<<rows, 128, 128 * sizeof(T)>>>(x, y, rows, cols);
+}
+#ifndef __CUDACC_RTC__
+int main(int argc, char **argv)
+{
+    int rows = atoi(argv[1]);
+    const int cols = 1 << 10;
+    double *x, *y;
+    cudaMalloc(&x, sizeof(double) * rows * cols);
+    cudaMalloc(&y, rows * sizeof(double));
+    run<double>(x, y, rows, cols);
+}
+#endif
+END
+draft=$own/wrapped.yaml
+run init "$own/wrapped.cu" -o "$draft"
+check "a template is what its caller's caller gives it" all "exits 0" \
+    "has 'entry: \"fold<double, {BLOCK_X}>\"'" \
+    "has 'BLOCK_X: {values: [32, 64, 128, 256, 512], default: 128}'" \
+    "has 'grid: [\"rows\"]'" "has 'block: [\"BLOCK_X\"]'" \
+    "has 'shared_dynamic: \"BLOCK_X * 8\"'" "has 'cols: {default: 1024}'" \
+    "has 'in: {type: f64, role: input, count: \"rows * cols\"}'" \
+    "has 'out: {type: f64, role: output, count: rows, tolerance: '" \
+    "has 'rows: {default: \"TODO: a usual size'" "marks 1"
+
+cat >"$own/caller.cu" <<'END'
+__global__ void scale(float *y, float a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] *= a;
+}
+__global__ void tile(float *y, int w, int h)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    y[blockIdx.y * blockDim.y + threadIdx.y] = x * w * h;
+}
+void run_scale(float *d, int n, int block_size)
+{
+    int blocks = (n - 1 + block_size) / block_size;
+    scale<<<blocks, block_size>>>(d, alpha, n);
+}
+void run_tile(float *d, int w, int h)
+{
+    dim3 block(16, 8), grid;
+    grid.x = (w + 15) / 16;
+    grid.y = (h + block.y - 1) / block.y;
+    tile<<<grid, block>>>(d, w, h);
+}
+END
+draft=$own/caller.yaml
+run init "$own/caller.cu" --entry scale -o "$draft"
+check "a block that nobody gives is a parameter" all "exits 0" \
+    "has '# The source leaves block_size to its caller.'" \
+    "has 'block_size: {values: [64, 128, 256, 512, 1024], default: 256, scope: launch}'" \
+    "has 'block: [\"block_size\"]'" "has 'grid: [\"(n - 1 + block_size) // block_size\"]'" \
+    "has 'y: {type: f32, role: inout, count: \"TODO: how many'" \
+    "has 'a: {type: f32, value: \"TODO: a number'"
+run init "$own/caller.cu" --entry tile -o "$draft" --force
+check "and so are two extents, which make a block together" all "exits 0" \
+    "has 'BLOCK_X: {values: [4, 8, 16, 32, 64], default: 16, scope: launch}'" \
+    "has 'BLOCK_Y: {values: [2, 4, 8, 16, 32], default: 8, scope: launch}'" \
+    "has '- BLOCK_X * BLOCK_Y <= 1024'" "has 'block: [\"BLOCK_X\", \"BLOCK_Y\"]'" \
+    "has 'grid: [\"ceildiv(w, BLOCK_X)\", \"ceildiv(h, BLOCK_Y)\"]'"
+
+# -- several files --------------------------------------------------------------
+mkdir "$own/apart"
+cat >"$own/apart/kernels.cu" <<'END'
+__global__ void spread(float *y, const float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i / FACTOR];
+}
+END
+cat >"$own/apart/main.cpp" <<'END'
+void go(int n)
+{
+    cudaMalloc(&y, n * 4);
+    spread<<<(n + 511) / 512, 512>>>(y, x, n);
+}
+END
+draft=$own/apart/kernels.yaml
+run init "$own/apart/kernels.cu"
+check "the launch may be in a file beside" all "exits 0" \
+    "has 'source: kernels.cu'" "lacks compiler:" \
+    "has 'grid: [\"ceildiv(n, BLOCK_X)\"]'" \
+    "has 'y: {type: f32, role: output, count: n, '" \
+    "has 'x: {type: f32, role: input, count: \"TODO: '"
+cat >"$own/apart/main.cu" <<'END'
+#define FACTOR 4
+#include "kernels.cu"
+int main() { int n = 4096; spread<<<(n + 511) / 512, 512>>>(y, x, n); }
+END
+run init "$own/apart/kernels.cu" --force
+check "and where that includes the kernel's, it is the source" all "exits 0" \
+    "has 'source: main.cu'" "has 'compiler: nvcc'" "has 'n: {default: 4096}'"
+(cd "$own/apart" && "$build/shmtune" init main.cu -o - >"$folder/out" 2>&1)
+check "a kernel of a header is found" all "out_has 'name: spread'" \
+    "out_has '^source: main.cu'"
+
+# -- what cannot be drafted ---------------------------------------------------
+cat >"$own/many.cu" <<'END'
+__global__ void many(float *y, int a, int b, int c, int d, int e, int f, int g,
+                     int h, int i, int j)
+{
+    y[blockIdx.x] = a + b + c + d + e + f + g + h + i + j;
+}
+void go() { many<<<p.blocks, q[2]>>>(y, a, b, c, d, e, f, g, h, i, 7); }
+END
+draft=$own/many.yaml
+run init "$own/many.cu"
+check "of ten numbers eight are dimensions, the others values" all "exits 0" \
+    "has 'h: {type: i32, value: h}'" \
+    "has 'i: {type: i32, value: \"TODO: a number, as 1\"}'" \
+    "has 'j: {type: i32, value: 7}'" \
+    "has 'block: \"TODO: threads along x, y, z, as [BLOCK]; the source says q[2]\"'" \
+    "has 'grid: \"TODO: blocks along x, y, z'"
+finish
