@@ -15,14 +15,14 @@
 static const char help[] =
     "usage: shmtune init FILE.cu [OPTION]...\n"
     "\n"
-    "Drafts the spec of a kernel, from the text of its source: arguments with\n"
-    "their types, the launch where host code has one, and as parameters\n"
-    "macros behind #ifndef and each #define of a number that reaches the\n"
-    "block, the launch bounds or an array in shared memory; arrays are inputs\n"
-    "or outputs by what the kernel does with them, and so are variables\n"
-    "(__constant__, __device__) that it uses. What the text does not say is\n"
-    "marked \"TODO: ...\"; `shmtune check` lists the marks. Needs no GPU and\n"
-    "no compiler.\n"
+    "Drafts the spec of a kernel, from the text of its source: the types of\n"
+    "its arguments, what it does with arrays, and, from code of the host in\n"
+    "the source, in what that includes or in a file beside it, the launch,\n"
+    "how long arrays are, and sizes. Parameters are extents of a block that\n"
+    "the kernel asks for (blockDim), macros behind #ifndef, and each #define\n"
+    "of a number that reaches the block, the launch bounds or an array in\n"
+    "shared memory. What the text does not say is marked \"TODO: ...\";\n"
+    "`shmtune check` lists the marks. Needs no GPU and no compiler.\n"
     "\n"
     "  --entry NAME    the kernel, where the source has several\n"
     "  -o, --output FILE  the spec [FILE.yaml beside the source]; - prints it\n"
@@ -33,7 +33,7 @@ static const char help[] =
     "\n"
     "examples:\n"
     "  shmtune init scale.cu\n"
-    "  shmtune init kernels.cu --entry reduce -o reduce.yaml\n";
+    "  shmtune init main.cu --entry reduce -o reduce.yaml\n";
 
 struct job {
     const char *entry, *output;
