@@ -16,6 +16,7 @@ struct splice {
     struct shmt_arena *arena;
     const char *seen[FILES];
     size_t count;
+    bool lacks;                /* a file in quotes is elsewhere */
     struct shmt_text text;
 };
 
@@ -38,8 +39,10 @@ static bool add_include(struct splice *splice, const char *folder,
         copy == NULL ? NULL : shmt_path_join(splice->arena, folder, copy);
 
     splice->text.failed |= path == NULL;
-    if (path == NULL || depth == DEEPEST || !shmt_path_is_file(path))
+    if (path == NULL || depth == DEEPEST || !shmt_path_is_file(path)) {
+        splice->lacks = true;
         return false;
+    }
     if (!is_seen(splice, path))
         add_file(splice, path, depth + 1);
     return true;
@@ -210,7 +213,8 @@ enum shmtune_status shmt_init_read_launch(struct shmt_init_draft *draft,
     if (other == NULL)
         return SHMTUNE_OK;
     add_file(&splice, other, 0);
-    if (is_seen(&splice, path))       /* that is what is compiled */
+    /* That is what is compiled, unless it needs folders that nobody names. */
+    if (is_seen(&splice, path) && !splice.lacks)
         return keep_launcher(draft, other, &splice, err);
     splice.count = 0;
     shmt_text_clear(&splice.text);

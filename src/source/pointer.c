@@ -31,6 +31,13 @@ static bool is(const struct search *search, size_t k, const char *text)
     return shmt_source_is(at(search, k), text);
 }
 
+static bool is_same(const struct search *search, size_t a, size_t b)
+{
+    return at(search, a)->length == at(search, b)->length &&
+           memcmp(at(search, a)->at, at(search, b)->at,
+                  at(search, a)->length) == 0;
+}
+
 /* Whether the token at k ends a value, so that a sign behind it takes two. */
 static bool ends_value(const struct search *search, size_t k)
 {
@@ -160,9 +167,7 @@ static unsigned use_in_call(struct search *search, size_t name, size_t place,
         size_t count;
         unsigned use;
 
-        if (at(search, k)->length != at(search, name)->length ||
-            memcmp(at(search, k)->at, at(search, name)->at,
-                   at(search, k)->length) != 0 ||
+        if (!is_same(search, k, name) ||
             !shmt_source_function(tokens, k, &function))
             continue;
         names = shmt_source_names_in(tokens, function.from, function.to,
@@ -237,6 +242,49 @@ static bool is_asked(const struct search *search, const struct value *value)
             is(search, value->from - 2, "if"));
 }
 
+/* `#define NAME(...)`, whose call may do anything. */
+static bool is_macro(const struct search *search, size_t k, size_t name)
+{
+    const size_t length = at(search, name)->length;
+    const char *behind;
+
+    return shmt_source_directs(at(search, k), "define", &behind) &&
+           strncmp(behind, at(search, name)->at, length) == 0 &&
+           behind[length] == '(';
+}
+
+/* Words in front of a parenthesis, functions of numbers, and types. */
+static bool is_of_values(const struct search *search, size_t name)
+{
+    static const char *const names[] = {
+        "if", "while", "for", "switch", "return", "sizeof", "static_cast",
+        "min", "max", "abs", "fabs", "sqrt", "rsqrt", "cbrt", "exp", "exp2",
+        "exp10", "expm1", "log", "log2", "log10", "log1p", "pow", "powi",
+        "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+        "tanh", "sinpi", "cospi", "erf", "erfc", "hypot", "floor", "ceil",
+        "round", "rint", "trunc", "fmod", "remainder", "fma", "fmin", "fmax",
+        "fdim", "copysign", "isnan", "isinf", "isfinite", "signbit", "ldexp",
+        "lgamma", "tgamma", "norm3d", "printf", "assert", "dim3"};
+    const struct shmt_source_token *const token = at(search, name);
+    const bool with_f = token->at[token->length - 1] == 'f';
+    struct shmt_signature_parameter type;
+
+    if (shmt_source_type(token->at, token->length, &type) ||
+        (token->length > 2 && strncmp(token->at, "__", 2) == 0) ||
+        (token->length > 5 && strncmp(token->at, "make_", 5) == 0) ||
+        is(search, name, "int") || is(search, name, "unsigned"))
+        return true;
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        const size_t length = strlen(names[k]);
+
+        if (strncmp(token->at, names[k], length) == 0 &&
+            (token->length == length ||
+             (with_f && token->length == length + 1)))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a reference may be made to the element, tokens [from, to) with its
  * indices: `T &r = x[i]`, `swap(x[i], x[j])`, `AS_FLOAT4(x[i]) = y`. */
 static bool is_referred(const struct search *search,
@@ -245,8 +293,11 @@ static bool is_referred(const struct search *search,
     const struct shmt_source_tokens *tokens = search->tokens;
     size_t name, place;
 
-    if (element->from > from + 3 && is(search, element->from - 1, "=") &&
-        is(search, element->from - 3, "&"))
+    if (is(search, element->to, "(") ||             /* x[i].set(1) */
+        (element->from > from + 3 && is(search, element->from - 1, "=") &&
+         is(search, element->from - 3, "&")) ||
+        (element->from > from + 2 && is(search, element->from - 1, ")") &&
+         is(search, element->from - 2, "&")))       /* (float4 &)x[i] */
         return true;
     if (!find_call(search, element, from, &name, &place))
         return false;
@@ -258,9 +309,9 @@ static bool is_referred(const struct search *search,
     for (size_t k = 0; k < tokens->count; k++) {
         struct shmt_source_function function;
 
-        if (at(search, k)->length != at(search, name)->length ||
-            memcmp(at(search, k)->at, at(search, name)->at,
-                   at(search, k)->length) != 0 ||
+        if (is_macro(search, k, name))
+            return true;
+        if (!is_same(search, k, name) ||
             !shmt_source_head(tokens, k, &function))
             continue;
         for (size_t n = function.from; n < function.to; n++)
@@ -268,7 +319,7 @@ static bool is_referred(const struct search *search,
                 return true;
         return false;
     }
-    return false;
+    return !is_of_values(search, name);
 }
 
 /* `name += n;` */
@@ -279,6 +330,17 @@ static bool is_moved(const struct search *search, const struct value *value)
            (is(search, value->from - 1, ";") ||
             is(search, value->from - 1, "{") ||
             is(search, value->from - 1, "}"));
+}
+
+/* `&(x[i])` */
+static bool has_address(const struct search *search,
+                        const struct value *element, size_t from, size_t to)
+{
+    return element->from > from + 3 && element->to < to &&
+           is(search, element->to, ")") &&
+           is(search, element->from - 1, "(") &&
+           is(search, element->from - 2, "&") &&
+           !ends_value(search, element->from - 3);
 }
 
 static unsigned use_of_value(struct search *search, struct value value,
@@ -296,6 +358,10 @@ static unsigned use_of_value(struct search *search, struct value value,
         return SHMT_SOURCE_UNKNOWN;
     if (is(search, value.to, "[")) {
         value.to = shmt_source_behind_element(tokens, value.to, to);
+        if (has_address(search, &value, from, to))
+            return use_of_value(search,
+                                (struct value){value.from - 2, value.to + 1},
+                                from, to, known);
         *known = !is_referred(search, &value, from, to);
         return shmt_source_use_behind(tokens, value.to, to);
     }
@@ -303,8 +369,10 @@ static unsigned use_of_value(struct search *search, struct value value,
         return shmt_source_use_behind(
             tokens, shmt_source_behind_element(tokens, value.to + 3, to), to);
     if (is(search, value.from - 1, "*") &&
-        !ends_value(search, value.from - 2))
+        !ends_value(search, value.from - 2)) {
+        *known = !is(search, value.from - 2, "&");
         return shmt_source_use_behind(tokens, value.to, to);
+    }
     if (is_asked(search, &value) || is_moved(search, &value))
         return use;
     name = find_other(search, &value, from, to);

@@ -206,6 +206,9 @@ static void functions_are_looked_into(void)
         {"__device__ float twice(float x) { return 2 * x; }\n"
          "__global__ void k(float *y, float *z) { z[0] = twice(y[0]); }\n",
          SHMT_SOURCE_READ},
+        {"#define SWAP(a, b) { float c = a; a = b; b = c; }\n"
+         "__global__ void k(float *y) { SWAP(y[0], y[1]); }\n",
+         SHMT_SOURCE_UNKNOWN},
         {"__device__ void f(float *x) { g(x); }\n"
          "__device__ void g(float *x) { f(x); }\n"
          "__global__ void k(float *y) { f(y); }\n", SHMT_SOURCE_UNKNOWN},
