@@ -377,7 +377,8 @@ const char *shmt_init_count(struct shmt_init_draft *draft, size_t k)
     if (one == NULL || element == 0)
         return NULL;
     if (one->bytes[0] != '\0')
-        shmt_text_addf(&code, "(%s) / %zu", one->bytes, element);
+        shmt_text_addf(&code, SHMT_SOURCE_ELEMENTS "(%s, %zu)", one->bytes,
+                       element);
     else
         shmt_text_addf(&code, "(%s) * %zu", one->count, lanes);
     if (!code.failed)

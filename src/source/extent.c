@@ -412,6 +412,8 @@ call_two(struct part *part, const struct shmt_source_token *name,
                                (const char *const[]){least ? "min(" : "max(",
                                                      a->text, ", ", b->text,
                                                      ")", NULL});
+    if (shmt_source_is(name, SHMT_SOURCE_ELEMENTS))
+        return shmt_source_say_elements(arena, a, b);
     return rounds_up(name) ? shmt_source_say_ceiling(arena, a->text, b->text)
                            : shmt_source_unsaid;
 }

@@ -249,15 +249,22 @@ static struct shmt_source_said quotient(struct shmt_arena *arena,
 {
     const char *const by = as(arena, b, SHMT_SOURCE_SIGNED);
     const char *over = without_rest(arena, a, b->text);
-    struct shmt_source_said exact;
 
     if (over == NULL && by != NULL)
         over = without_rest(arena, a, by);
-    if (over != NULL)
-        return shmt_source_say_ceiling(arena, over, b->text);
-    exact = divide_exactly(arena, a, b);
+    return over != NULL ? shmt_source_say_ceiling(arena, over, b->text)
+                        : product(arena, a, " // ", b);
+}
+
+struct shmt_source_said
+shmt_source_say_elements(struct shmt_arena *arena,
+                         const struct shmt_source_said *bytes,
+                         const struct shmt_source_said *one)
+{
+    const struct shmt_source_said exact = divide_exactly(arena, bytes, one);
+
     return exact.kind != SHMT_SOURCE_NONE ? exact
-                                          : product(arena, a, " // ", b);
+                                          : quotient(arena, bytes, one);
 }
 
 struct shmt_source_said shmt_source_say_cut(struct shmt_arena *arena,

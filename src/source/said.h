@@ -54,6 +54,11 @@ shmt_source_say_choice(struct shmt_arena *arena,
 struct shmt_source_said
 shmt_source_say_ceiling(struct shmt_arena *arena, const char *a,
                         const char *b);
+/* How many elements bytes are: without a division where that can be. */
+struct shmt_source_said
+shmt_source_say_elements(struct shmt_arena *arena,
+                         const struct shmt_source_said *bytes,
+                         const struct shmt_source_said *one);
 /* Cut to a whole number. */
 struct shmt_source_said shmt_source_say_cut(struct shmt_arena *arena,
                                             struct shmt_source_said one);

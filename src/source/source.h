@@ -224,6 +224,10 @@ struct shmt_source_names {
     size_t (*bytes)(const void *context, const char *type);
 };
 
+/* A function that code may call which is read below, and no source has: how
+ * many elements of so many bytes other bytes are. */
+#define SHMT_SOURCE_ELEMENTS "shmtune_elements"
+
 /* The extent of a grid or a block along an axis, 0 to 2, as code of the host
  * says it, "dim3(n / 32, 2)", said as an expression of a spec with the names
  * that `names` gives.  Variables have the values that they were given before

@@ -107,11 +107,16 @@ static const char *said(const struct shmt_source *source, const char *code,
 static void open_names_are_asked_for(void)
 {
     static const char *const cases[][2] = {
-        {"n * sizeof(float) / 4", "n"}, {"sizeof(Real) * n / 8", "n"},
-        {"sizeof(unsigned long long) * n / 4", "2 * n"},
-        {"(n + 1) * sizeof(float2) / 4", "(n + 1) * 2"},
+        {SHMT_SOURCE_ELEMENTS "(n * sizeof(float), 4)", "n"},
+        {SHMT_SOURCE_ELEMENTS "(sizeof(Real) * n, 8)", "n"},
+        {SHMT_SOURCE_ELEMENTS "(sizeof(unsigned long long) * n, 4)", "2 * n"},
+        {SHMT_SOURCE_ELEMENTS "((n + 1) * sizeof(float2), 4)", "(n + 1) * 2"},
+        {SHMT_SOURCE_ELEMENTS "(n / m * 4, 4)", "n // m"},
+        {SHMT_SOURCE_ELEMENTS "(4 * n / m, 4)", "4 * n // m // 4"},
+        {SHMT_SOURCE_ELEMENTS "(4096, 4)", "1024"},
+        {SHMT_SOURCE_ELEMENTS "(n * 6, 4)", "n * 6 // 4"},
+        {SHMT_SOURCE_ELEMENTS "(n, 1)", "n"}, {"4096 / 4", "4096 // 4"},
         {"sizeof(float *)", "8"}, {"sizeof(Other) * n", "-"},
-        {"n / m * 4 / 4", "n // m"}, {"4 * n / m / 4", "4 * n // m // 4"},
         {"1024 * 1024 * n", "1048576 * n"}, {"1 << 20", "1048576"},
         {"p.rows * 2", "p.rows * 2"}, {"p.rows()", "-"}, {"N", "-"},
         {"given", "given"}, {"zero", "zero"}, {"two", "2"},
@@ -158,7 +163,7 @@ static void callers_are_followed(void)
     CHECK_INT(source.variables[1].called, 8);
     CHECK_INT(source.variables[5].called, 0);
     CHECK_INT(source.variables[7].called, 14);
-    CHECK_TEXT(said(&source, "all", 4), "4096");
+    CHECK_TEXT(said(&source, "all", 4), "1024 // 2 * 8");
 }
 
 /* Functions that call each other end. */
