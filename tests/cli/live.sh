@@ -13,7 +13,9 @@ has() { grep -q -e "$2" "$1"; } # FILE PATTERN
 lacks() { ! has "$1" "$2"; }
 
 # -- while the run goes on -----------------------------------------------------
-FAKE_WORKER_BUSY_MS=40 "$build/shmtune" tune toy --size n=4096 \
+# It is slow until the pages have been seen.
+FAKE_WORKER_BUSY_MS=200 FAKE_WORKER_COMPILE_MS=1 \
+    FAKE_WORKER_BUSY_UNTIL=$folder/seen "$build/shmtune" tune toy --size n=4096 \
     --strategy exhaustive -o slow --report live.html -v >out 2>err &
 pid=$!
 seen=0 refreshed=0 old=
@@ -32,6 +34,8 @@ while kill -0 "$pid" 2>/dev/null; do
         fi
         old=$new
     fi
+    [ "$seen" -ge 3 ] && [ "$refreshed" -ge 2 ] && [ -s middle.html ] &&
+        touch seen
     sleep 0.2
 done
 wait "$pid"

@@ -19,6 +19,8 @@
  * FAKE_WORKER_START=endless  says hello without an end
  * FAKE_WORKER_START=bare     says it without a device
  * FAKE_WORKER_BUSY_MS=N      really takes so long for each request, and says so
+ * FAKE_WORKER_BUSY_FROM=N    but for the first N - 1 measurements of all
+ * FAKE_WORKER_BUSY_UNTIL=FILE  until that is there
  * FAKE_WORKER_BESIDE_MS=N    takes so much longer, and does not say so
  * FAKE_WORKER_COMPILE_MS=N   and so long for each compilation
  * FAKE_WORKER_ONCE_MS=N      the first measurement of all takes so much longer,
@@ -65,6 +67,7 @@ struct fake {
 struct request {
     struct shmt_wire_request said;
     const char *behave;
+    double busy_ms;           /* that it took */
 };
 
 static void say(const struct shmt_wire_reply *reply)
@@ -142,27 +145,39 @@ static void list_devices(void)
         say(&hello);
 }
 
+/* How often something was counted by all workers of a run, before this. */
+static long count(const struct fake *fake, const char *what, bool once_more)
+{
+    char path[4096];
+    long before;
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", fake->images, what);
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    before = fd < 0 ? -1 : (long)lseek(fd, 0, SEEK_END);
+    if (before < 0 || (once_more && write(fd, "x", 1) < 0))
+        perror(path);
+    if (fd >= 0)
+        close(fd);
+    return before;
+}
+
 /* Ends with the device, if that is the broken one and has measured enough;
  * counts what it measures. */
 static void wear_out(const struct fake *fake, bool measured)
 {
     const char *const broken = getenv("FAKE_WORKER_BROKEN");
     const char *const status = getenv("FAKE_WORKER_BROKEN_AS");
-    char path[4096];
-    int fd;
+    long before;
 
     if (broken == NULL || fake->device == NULL ||
         strtoul(broken, NULL, 10) != fake->number)
         return;
-    snprintf(path, sizeof path, "%s/worn", fake->images);
-    fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (fd < 0 || lseek(fd, 0, SEEK_END) >= 3) {
+    before = count(fake, "worn", measured);
+    if (before < 0 || before >= 3) {
         fprintf(stderr, "the device has fallen off the bus (planted)\n");
         _exit(status == NULL ? 6 : atoi(status));
     }
-    if (measured && write(fd, "x", 1) < 0)
-        perror(path);
-    close(fd);
 }
 
 static void be_mute(const struct fake *fake)
@@ -398,7 +413,7 @@ static void measure(const struct fake *fake,
     const uint64_t h = hash_of(fake, request, false);
     char once[64];
 
-    out->measure_ms = 4 + us / 50 + asked_ms("FAKE_WORKER_BUSY_MS");
+    out->measure_ms = 4 + us / 50 + request->busy_ms;
     compile_once(fake, out);
     snprintf(once, sizeof once, "faded-%llx", (unsigned long long)h);
     if (strcmp(request->behave, "fades") == 0 && !first_time(fake, once)) {
@@ -539,28 +554,51 @@ static void keep_log(const struct fake *fake,
     shmt_text_free(&text);
 }
 
-/* Takes as long as it is asked to. */
-static void spend(bool measured)
+/* How long the next request is to take. */
+static double busy_ms_of_next(const struct fake *fake, bool measured)
 {
-    const char *const compile =
-        measured ? NULL : getenv("FAKE_WORKER_COMPILE_MS");
-    const double busy_ms = compile != NULL ? strtod(compile, NULL)
-                                           : asked_ms("FAKE_WORKER_BUSY_MS");
+    const char *const compile = getenv("FAKE_WORKER_COMPILE_MS");
+    const char *const from = getenv("FAKE_WORKER_BUSY_FROM");
+
+    if (!measured && compile != NULL)
+        return strtod(compile, NULL);
+    return from != NULL && (!measured || count(fake, "begun", true) + 1 <
+                                             strtol(from, NULL, 10))
+               ? 0 : asked_ms("FAKE_WORKER_BUSY_MS");
+}
+
+/* How much of it there was until the file was there, if one is awaited. */
+static double wait_ms(double all_ms)
+{
+    const char *const until = getenv("FAKE_WORKER_BUSY_UNTIL");
+    const double each_ms = until == NULL ? all_ms : 10;
+    double ms = 0;
+
+    for (; ms < all_ms && (until == NULL || access(until, F_OK) != 0);
+         ms += each_ms)
+        usleep((useconds_t)(1000 * each_ms));
+    return ms;
+}
+
+/* Takes as long as it is asked to. */
+static void spend(const struct fake *fake, struct request *request)
+{
+    const bool measured = request->said.verb == SHMT_TARGET_MEASURE;
     const char *const alone = measured ? getenv("FAKE_WORKER_ALONE") : NULL;
     const int fd =
         alone == NULL ? -1 : open(alone, O_WRONLY | O_CREAT | O_EXCL, 0600);
 
     if (alone != NULL && fd < 0)
         log_word("overlap\n");
-    usleep((useconds_t)(1000 * (busy_ms + asked_ms("FAKE_WORKER_BESIDE_MS"))));
+    request->busy_ms = wait_ms(busy_ms_of_next(fake, measured));
+    usleep((useconds_t)(1000 * asked_ms("FAKE_WORKER_BESIDE_MS")));
     if (fd >= 0) {
         close(fd);
         unlink(alone);
     }
 }
 
-static void answer(const struct fake *fake,
-                   const struct request *request)
+static void answer(const struct fake *fake, struct request *request)
 {
     const char *const reference = getenv("FAKE_WORKER_REFERENCE");
     const bool measured = request->said.verb == SHMT_TARGET_MEASURE;
@@ -570,7 +608,7 @@ static void answer(const struct fake *fake,
     keep_log(fake, request);
     if (measured)
         wear_out(fake, true);
-    spend(measured);
+    spend(fake, request);
     if (measured)
         misbehave_measure(fake, request);
     else
