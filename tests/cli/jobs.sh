@@ -8,26 +8,41 @@
 use_fake_worker
 FAKE_WORKER_LOG=$folder/log
 FAKE_WORKER_BUSY_MS=20
-export FAKE_WORKER_LOG FAKE_WORKER_BUSY_MS build folder
+FAKE_WORKER_COMPILE_MS=20000
+FAKE_WORKER_BUSY_UNTIL=$folder/go
+export FAKE_WORKER_LOG FAKE_WORKER_BUSY_MS FAKE_WORKER_COMPILE_MS \
+    FAKE_WORKER_BUSY_UNTIL build folder
 
-# tune [PREFIX]...: a run, and how many workers compiled: $status, $compilers
+# compiling: how many workers have had something to compile
+compiling() { sed -n 's/^inspect .* by //p' log 2>/dev/null | sort -u | wc -l; }
+# tune COUNT [PREFIX]...: a run in which nothing is compiled before so many
+# workers compile, or ten seconds are over, and one more, in which another would
+# compile: $status, $compilers
 tune() {
-    rm -rf tunings log
+    awaited=$1
+    shift
+    rm -rf tunings log go
     "$@" "$build/shmtune" toy --size n=4096 --budget 20 -q >out 2>err \
-        </dev/null
+        </dev/null &
+    for _ in $(seq 100); do
+        [ "$(compiling)" -lt "$awaited" ] || break
+        sleep 0.1
+    done
+    sleep 1
+    touch go
+    wait $!
     status=$?
-    compilers=$(sed -n 's/^inspect .* by //p' log 2>/dev/null | sort -u |
-        wc -l)
+    compilers=$(compiling)
 }
 
-tune env
+tune 2 env
 if [ "$compilers" -lt 2 ]; then
     skip "one that may run" "there is one processor"
 else
     first=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' \
         /proc/self/status)
     if taskset -c "$first" true 2>/dev/null; then
-        tune taskset -c "$first"
+        tune 1 taskset -c "$first"
         check "one processor is allowed: one worker" all 'exits 0' \
             '[ $compilers -eq 1 ]'
     else
@@ -41,13 +56,13 @@ mount -t tmpfs none /sys/fs/cgroup && echo "$limit" >/sys/fs/cgroup/cpu.max &&
     exec "$@"
 END
     if unshare -m sh limited "max 100000" true 2>/dev/null; then
-        tune unshare -m sh limited "100000 100000"
+        tune 1 unshare -m sh limited "100000 100000"
         check "a container has the time of one: one worker" all 'exits 0' \
             '[ $compilers -eq 1 ]'
-        tune unshare -m sh limited "110000 100000"
+        tune 2 unshare -m sh limited "110000 100000"
         check "of a little more than one: two" all 'exits 0' \
             '[ $compilers -eq 2 ]'
-        tune unshare -m sh limited "max 100000"
+        tune 2 unshare -m sh limited "max 100000"
         check "it has all: more" all 'exits 0' '[ $compilers -ge 2 ]'
     else
         skip "a container has the time of one" "no right to unshare here"
@@ -55,6 +70,7 @@ END
 fi
 
 # -- descriptors -----------------------------------------------------------
+touch go
 run_with() { # ulimit's option
     (
         ulimit "$1" 64 && exec "$build/shmtune" toy --size n=4096 \
