@@ -441,9 +441,10 @@ done
 run capture --list -- "$fake/application" opened load launch launch fork
 check "a child that was forked counts nothing again" all "exits 0" \
     "out_has '^100.0 %  *0.512  *2  *256.00 .* blend'"
+# Times are written every two seconds at least.
 for end in quit die; do
     run capture --list -- "$fake/application" opened load times=7 stride=9 \
-        second launch $end
+        second second launch $end
     check "of a program that ends by $end most is listed" all \
         "out_has ' 2.048  *8  *256.00 .* blend$'" "out_has ' stride'" \
         "err_has 'ended by a signal, _exit or exec: its last launches may be'"
@@ -451,7 +452,8 @@ done
 run capture --list -- "$fake/application" opened load launch quit
 check "and what could not be timed is no 0" \
     out_has '^  *-  *-  *1  *-  *4 x 1 x 1  *256 x 1 x 1  *blend (not timed)$'
-run capture --list -- "$fake/application" opened load times=3 second launch exec
+run capture --list -- "$fake/application" opened load times=3 second \
+    second launch exec
 check "a process that runs another program has both" all "exits 0" \
     "out_has ' 1.792  *7  *256.00 .* blend$'"
 FAKE_CUDA_LOADING=100000
