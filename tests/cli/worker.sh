@@ -51,9 +51,9 @@ mkfifo "$folder/pipe"
     --arch sm_90 <"$folder/pipe" >"$folder/hello" 2>"$folder/err" &
 pid=$!
 exec 3>"$folder/pipe"
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for _ in $(seq 300); do
     [ -s "$folder/hello" ] && break
-    sleep 0.2
+    sleep 0.1
 done
 nice=$(nice_of $pid)
 exec 3>&-
@@ -291,9 +291,23 @@ check "and its reference's" 'has "tag: 11, error: .*the reference failed: scale_
 specs=$source/tests/fake
 
 # Endless kernels and endless compiles are ended from outside.
-request measure 1 11 | timeout -s KILL 3 "$build/shmtune" worker --device 0 \
-    --spec "$source/tests/fake/fake_kernel.yaml" --images "$folder/images" \
-    >"$folder/out" 2>"$folder/err"
+# endless LINES OPTION...: killed two seconds after it has said so much
+endless() {
+    awaited=$1
+    shift
+    "$build/shmtune" worker --images "$folder/images" "$@" <"$folder/in" \
+        >"$folder/out" 2>"$folder/err" &
+    pid=$!
+    for _ in $(seq 300); do
+        [ "$(wc -l <"$folder/out")" -lt "$awaited" ] || break
+        sleep 0.1
+    done
+    sleep 2
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+}
+request measure 1 11 >"$folder/in"
+endless 1 --device 0 --spec "$source/tests/fake/fake_kernel.yaml"
 check "an endless kernel says nothing" 'lines 1 && ! has "tag: 1"'
 
 cat >"$folder/slow.yaml" <<END
@@ -330,9 +344,8 @@ END
 {
     echo '{verb: inspect, tag: 1, config: {UNROLL: 1}}'
     echo '{verb: inspect, tag: 2, config: {UNROLL: 8192}}'
-} | timeout -s KILL 6 "$build/shmtune" worker --arch sm_90 \
-    --spec "$folder/slow.yaml" --images "$folder/images" \
-    >"$folder/out" 2>"$folder/err"
+} >"$folder/in"
+endless 2 --arch sm_90 --spec "$folder/slow.yaml"
 check "an endless compile says nothing, what went before stands" \
     'has "tag: 1, verdict: ok" && ! has "tag: 2"'
 echo "1..$count"
