@@ -520,8 +520,8 @@ static void misbehave_measure(const struct fake *fake,
     if (strcmp(behave, "zero_byte") == 0)
         fwrite("{tag\0: 1}\n", 1, 10, stdout);
     if (strcmp(behave, "chatty") == 0)
-        for (int k = 0; k < 20000; k++)
-            fprintf(stderr, "this worker talks a lot, %d\n", k);
+        for (int k = 0; k < 2000; k++)
+            fprintf(stderr, "this worker talks a lot, %0400d\n", k);
     fflush(stdout);
 }
 

@@ -78,9 +78,9 @@ static struct shmt_target *open_live(const struct shmt_kernel *kernel,
         .device = "0",
         .jobs = jobs,
         .data_seed = 1,
-        .start_s = 3,
-        .compile_s = 0.6,
-        .measure_s = 0.6,
+        .start_s = 60,
+        .compile_s = 2,
+        .measure_s = 2,
         .first_s = first_s,
     };
     struct shmt_target *target = NULL;

@@ -435,7 +435,7 @@ static void programs_say_what_is_right(void)
     write_npy("right_acc.npy", SHMT_ELEMENT_I32, counts, sizeof counts);
     write_oracle(copies);
     setenv("XDG_CACHE_HOME", images, 1);
-    edited = read_asking("10");
+    edited = read_asking("60");
     if (edited == NULL)
         return;
     CHECK_INT(edited->reference_count, 0);
@@ -461,16 +461,16 @@ static void programs_say_what_is_right(void)
 static void programs_that_fail(void)
 {
     static const struct { const char *lines, *timeout, *message; } cases[] = {
-        {"echo first\necho the last line >&2\nexit 3", "10",
+        {"echo first\necho the last line >&2\nexit 3", "60",
          "sh ended with 3: first\nthe last line"},
         {"exec >/dev/null 2>&1\nsleep 20", "3",
          "sh did not end within 3 s"},
-        {"kill -9 $$", "10", "sh ended with -1"},
-        {":", "10", "out.answer.npy"},
-        {"echo nonsense >out.answer.npy", "10",
+        {"kill -9 $$", "60", "sh ended with -1"},
+        {":", "60", "out.answer.npy"},
+        {"echo nonsense >out.answer.npy", "60",
          "does not begin as a .npy does"},
-        {"cp \"$2\" out.answer.npy", "10", "has the dtype '<i4'"},
-        {"head -c 4000 \"$1\" >out.answer.npy", "10",
+        {"cp \"$2\" out.answer.npy", "60", "has the dtype '<i4'"},
+        {"head -c 4000 \"$1\" >out.answer.npy", "60",
          "has 3872 bytes of elements, the argument has 4000"},
     };
     static const int64_t problem[] = {1000};

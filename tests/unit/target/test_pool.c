@@ -30,7 +30,7 @@ static struct shmt_target *start(const struct shmt_kernel *kernel,
 {
     const struct shmt_live_options options = {
         .pool = pool, .worker = worker_path(), .device = device,
-        .data_seed = 1, .start_s = 5, .measure_s = measure_s};
+        .data_seed = 1, .start_s = 60, .measure_s = measure_s};
     struct shmt_target *target = NULL;
 
     if (shmt_live_start(kernel, &options, &target, &err) != SHMTUNE_OK) {
