@@ -84,9 +84,9 @@ check "and each of them is, in JSON" all 'exits 130' is_json \
 sixteen=$(echo "$many" | cut -d' ' -f 1-33)
 begun=$(date +%s)
 # shellcheck disable=SC2086
-FAKE_WORKER_BUSY_MS=150 run toy $sixteen --total 8s --output late -j 2
+FAKE_WORKER_BUSY_MS=300 run toy $sixteen --total 16s --output late -j 2
 check "where there is no time for finals, the search decides, in time" all \
-    'exits 0' 'sooner 10' '[ "$(grep -c "^toy  *n=" out)" -eq 16 ]' \
+    'exits 0' 'sooner 18' '[ "$(grep -c "^toy  *n=" out)" -eq 16 ]' \
     'out_lacks " 1.00  "'
 sed 's/compile_hang, hang/hang/' hanging.yaml >stuck.yaml
 begun=$(date +%s)
