@@ -109,7 +109,7 @@ left_over() {
     [ -s left ]
 }
 all_gone() {
-    for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    for _ in $(seq 150); do
         left_over || return 0
         sleep 0.2
     done

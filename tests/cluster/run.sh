@@ -156,7 +156,7 @@ PermitRootLogin prohibit-password
 PrintMotd no
 END
 "$(command -v sshd)" -f "$folder/sshd.conf" -E "$folder/sshd.log"
-await 5 '[ -s sshd.pid ]' || { cat sshd.log; exit 1; }
+await 60 '[ -s sshd.pid ]' || { cat sshd.log; exit 1; }
 sshd=$(cat sshd.pid)
 ssh="ssh -F none -i $folder/key -o BatchMode=yes -p $port \
 -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR \
@@ -173,14 +173,14 @@ SHMTUNE_WORKER=$fake
 export SHMTUNE_WORKER
 far="$far SHMTUNE_WORKER=$fake $slowly"
 tune ssh-killed ./faults.yaml --on "$ssh $far"
-await 20 '[ "$(measured ssh-killed)" -ge 3 ]'
+await 120 '[ "$(measured ssh-killed)" -ge 3 ]'
 kill -KILL $(pgrep -P "$sshd")
 done_tuning
 check "ssh: a connection that ends" '[ $status -eq 0 ]' \
     'grep -q "the far worker was lost: the launcher exited" err' \
     'same slow ssh-killed'
 tune ssh-frozen ./faults.yaml --on "$ssh $far"
-await 20 '[ "$(measured ssh-frozen)" -ge 3 ]'
+await 120 '[ "$(measured ssh-frozen)" -ge 3 ]'
 freeze
 done_tuning
 check "ssh: a machine that freezes" '[ $status -eq 0 ]' \
@@ -212,19 +212,19 @@ check "srun: the results are those of this machine" '[ $status -eq 0 ]' \
 SHMTUNE_WORKER=$fake
 export SHMTUNE_WORKER
 tune cancelled ./faults.yaml --on "$srun $slowly"
-await 20 '[ "$(measured cancelled)" -ge 3 ]'
+await 120 '[ "$(measured cancelled)" -ge 3 ]'
 scancel $(jobs_of far)
 done_tuning
 check "srun: a job that is cancelled" '[ $status -eq 0 ]' \
     'grep -q "was lost: the launcher " err' 'same slow cancelled'
 tune killed ./faults.yaml --on "$srun $slowly"
-await 20 '[ "$(measured killed)" -ge 3 ]'
+await 120 '[ "$(measured killed)" -ge 3 ]'
 scancel --signal=KILL $(jobs_of far)
 done_tuning
 check "srun: a step that is killed" '[ $status -eq 0 ]' \
     'grep -q "was lost: the launcher " err' 'same slow killed'
 tune srun-frozen ./faults.yaml --on "$srun $slowly"
-await 20 '[ "$(measured srun-frozen)" -ge 3 ]'
+await 120 '[ "$(measured srun-frozen)" -ge 3 ]'
 freeze
 done_tuning
 check "srun: a node that freezes" '[ $status -eq 0 ]' \
@@ -233,7 +233,7 @@ check "srun: a node that freezes" '[ $status -eq 0 ]' \
 # Both nodes are wanted by those who may have them, for longer than a notice
 # takes.
 tune preempted ./faults.yaml --on "$srun $slowly"
-await 20 '[ "$(measured preempted)" -ge 3 ]'
+await 120 '[ "$(measured preempted)" -ge 3 ]'
 sbatch -Q -p high -N2 --job-name=first -o /dev/null --wrap 'sleep 6'
 done_tuning
 check "srun: a job that is preempted, and granted again" '[ $status -eq 0 ]' \
@@ -250,13 +250,13 @@ exec "$build/shmtune" tune "$folder/faults.yaml" --strategy exhaustive -j 2 \\
 END
 sbatch -Q -p low -N1 --requeue --open-mode=append --job-name=batch \
     -o batch.out job
-await 20 '[ "$(measured batch)" -ge 3 ]'
+await 120 '[ "$(measured batch)" -ge 3 ]'
 sbatch -Q -p high -N2 --job-name=second -o /dev/null --wrap 'sleep 1'
-await 20 '[ -n "$(squeue -h -n batch -t PENDING)" ]'
+await 120 '[ -n "$(squeue -h -n batch -t PENDING)" ]'
 # Slurm lets one that was preempted wait for two minutes.
-await 20 '[ -z "$(squeue -h -n second)" ]'
+await 120 '[ -z "$(squeue -h -n second)" ]'
 scontrol update "JobId=$(jobs_of batch PENDING)" StartTime=now
-await 60 '[ -z "$(squeue -h -n batch)" ]'
+await 180 '[ -z "$(squeue -h -n batch)" ]'
 status=$?
 cp batch.out err
 check "sbatch: preempted, started again, resumed" '[ $status -eq 0 ]' \
@@ -266,6 +266,6 @@ for pid in $(cat frozen); do
     kill -KILL "$pid" 2>/dev/null
 done
 check "no relay is left, but for the frozen" \
-    'await 10 "[ -z \"\$(relay)\" ]"'
+    'await 60 "[ -z \"\$(relay)\" ]"'
 echo "1..$count"
 exit "$failed"

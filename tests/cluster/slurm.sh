@@ -71,7 +71,7 @@ END
         k=$((k + 1))
     done
     k=0
-    while [ "$k" -lt 50 ]; do
+    while [ "$k" -lt 300 ]; do
         [ "$(sinfo -h -o %T -N -p low 2>/dev/null | grep -c idle)" -eq "$2" ] &&
             return 0
         k=$((k + 1))
@@ -92,7 +92,7 @@ slurm_stop() {
     kill $daemons 2>/dev/null
     k=0
     for pid in $daemons; do
-        while [ "$k" -lt 50 ] && kill -0 "$pid" 2>/dev/null; do
+        while [ "$k" -lt 300 ] && kill -0 "$pid" 2>/dev/null; do
             k=$((k + 1))
             sleep 0.1
         done
