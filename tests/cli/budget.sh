@@ -55,6 +55,7 @@ check "a budget of candidates" err_has "on GPU 0: 7 candidates each (--budget); 
 run toy --budget 7 --total 9s --output one
 check "and both" err_has \
     "on GPU 0: at most 9 s in all (--total) and 7 candidates each (--budget); "
+: >err
 "$build/shmtune" --device 0 --output every >"$folder/out" 2>"$folder/err" \
     </dev/null &
 for _ in $(seq 600); do
@@ -77,7 +78,7 @@ FAKE_WORKER_BUSY_MS=300 run toy $many --total 0.5s --output spent
 check "what there was no time for is told" all 'exits 130' \
     'err_has "problems* w[aser]* not tuned: the 0.5 s of --total are spent"'
 # shellcheck disable=SC2086
-FAKE_WORKER_BUSY_MS=300 run toy $many --total 0.5s --output told --json
+FAKE_WORKER_BUSY_MS=300 run toy $many --total 3s --output told --json
 check "and each of them is, in JSON" all 'exits 130' is_json \
     '[ "$(grep -c "^      .kernel.: .toy.," out)" -eq 44 ]' \
     'err_has "[1-9][0-9]* failed"'

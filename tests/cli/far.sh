@@ -298,7 +298,7 @@ check "what one is not granted, the other measures" all 'exits 0' \
 far queue queue -- "$@" $sizes -o queued --workers 2
 check "one that waits in a queue is not waited for" all 'exits 0' 'uses 2' \
     'err_lacks "lost"' 'same_verdicts queued dealt-here'
-far late4 -- "$@" -o late --budget 3s --total 3s
+far late8 -- "$@" -o late --budget 7s --total 7s
 check "waiting in a queue is not part of the budget" all 'exits 0' \
     '[ "$(results late | wc -l)" -gt 3 ]' 'err_lacks "too short"'
 run tune "$@" --workers 2 -o never

@@ -295,6 +295,7 @@ specs=$source/tests/fake
 endless() {
     awaited=$1
     shift
+    : >"$folder/out"
     "$build/shmtune" worker --images "$folder/images" "$@" <"$folder/in" \
         >"$folder/out" 2>"$folder/err" &
     pid=$!
