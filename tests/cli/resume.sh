@@ -251,7 +251,7 @@ signalled() {
     FAKE_WORKER_BUSY_MS=20 "$@" "$build/shmtune" toy --size n=4096 --budget 30 \
         --output hung >out 2>err </dev/null &
     pid=$!
-    for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    for _ in $(seq 600); do
         sleep 0.1
         [ "$(grep -c config: hung/$place 2>/dev/null)" -ge 5 ] 2>/dev/null &&
             break
@@ -262,6 +262,8 @@ signalled() {
     wait $pid
     status=$?
 }
+# With these it has six, and waits.
+held="FAKE_WORKER_BUSY_MS=60000 FAKE_WORKER_BUSY_FROM=7"
 # Under nohup this script ignores the signal, and a shell cannot undo that.
 heard='env --default-signal=HUP'
 $heard true 2>/dev/null || heard=env
@@ -269,7 +271,7 @@ if [ "$heard" = env ] && sh -c 'kill -HUP $$' 2>/dev/null; then
     skip "a hangup is an interrupt" "hangups are ignored here (nohup)"
 else
     # shellcheck disable=SC2086
-    signalled HUP $heard
+    signalled HUP $heard $held
     check "a hangup is an interrupt" all 'exits 130' \
         'err_has "the same command resumes"' \
         '[ -z "$(ls -d shmtune-?????? 2>/dev/null)" ]'
@@ -277,7 +279,8 @@ fi
 signalled HUP nohup
 check "unless it is to be ignored" exits 0
 for signals in USR1 USR2 "TERM TERM" "TERM USR1 TERM"; do
-    signalled "$signals" env
+    # shellcheck disable=SC2086
+    signalled "$signals" env $held
     check "so is $signals, and nothing stays behind" all 'exits 130' \
         'err_has "the same command resumes"' \
         '[ -z "$(ls -d shmtune-?????? 2>/dev/null)" ]'
