@@ -406,6 +406,9 @@ void shmt_display_summary(struct shmt_display *display,
                    shmt_text_plural(count_kernels(sheet)));
     if (sheet->failed > 0)
         shmt_text_addf(&text, ", %zu failed", sheet->failed);
+    if (sheet->unrecorded > 0)
+        shmt_text_addf(&text, ", %zu recording%s not written",
+                       sheet->unrecorded, shmt_text_plural(sheet->unrecorded));
     add_gains(sheet, &text);
     shmt_text_addf(&text, "; all files are in %s; next: `shmtune show ",
                    output);
@@ -673,15 +676,31 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
                           outcome_json(target, outcome, place, figures));
 }
 
+static void add_failure(struct shmt_sheet *sheet,
+                        const struct shmt_kernel *kernel,
+                        const int64_t *problem, const struct shmt_error *why)
+{
+    if (sheet->json)
+        json_array_append_new(sheet->failures,
+                              shmt_json_failure(kernel, problem, why));
+}
+
 void shmt_sheet_fail(struct shmt_sheet *sheet,
                      const struct shmt_kernel *kernel,
                      const int64_t *problem,
                      const struct shmt_error *why)
 {
     sheet->failed++;
-    if (sheet->json)
-        json_array_append_new(sheet->failures,
-                              shmt_json_failure(kernel, problem, why));
+    add_failure(sheet, kernel, problem, why);
+}
+
+void shmt_sheet_fail_recording(struct shmt_sheet *sheet,
+                               const struct shmt_kernel *kernel,
+                               const int64_t *problem,
+                               const struct shmt_error *why)
+{
+    sheet->unrecorded++;
+    add_failure(sheet, kernel, problem, why);
 }
 
 enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,

@@ -86,6 +86,7 @@ struct shmt_sheet {
     struct shmt_table table;
     struct shmt_text titles, fronts;    /* of the table; Pareto sets, below */
     size_t count, failed;
+    size_t unrecorded;      /* of the count: the recording failed */
     size_t spent;           /* nothing new was tried for so many, */
     uint64_t spent_known;   /* of which so many candidates are known */
     size_t gain_count, room;
@@ -110,6 +111,11 @@ void shmt_sheet_fail(struct shmt_sheet *sheet,
                      const struct shmt_kernel *kernel,
                      const int64_t *problem,
                      const struct shmt_error *why);
+/* The same of a problem that is tuned. */
+void shmt_sheet_fail_recording(struct shmt_sheet *sheet,
+                               const struct shmt_kernel *kernel,
+                               const int64_t *problem,
+                               const struct shmt_error *why);
 /* Prints the sheet: results by kernel and size, as they ended in any order. */
 enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
                                    struct shmt_error *err);

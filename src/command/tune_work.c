@@ -218,6 +218,7 @@ static enum shmtune_status write_recording(
     return status;
 }
 
+/* The tuning is written. */
 static enum shmtune_status keep_results(
     struct shmt_command_work *work, const struct shmt_target *target,
     const struct shmt_tune_outcome *outcome,
@@ -235,9 +236,7 @@ static enum shmtune_status keep_results(
         return status;
     shmt_display_result(&work->display, target, outcome, place);
     shmt_sheet_add(&work->sheet, target, outcome, place, known->figures);
-    status = shmt_winners_add(target->kernel, outcome, &known->winners, err);
-    return status == SHMTUNE_OK ? write_recording(work, target, outcome, err)
-                                : status;
+    return shmt_winners_add(target->kernel, outcome, &known->winners, err);
 }
 
 /* Checks that the results can be written before anything is measured. */
@@ -284,9 +283,13 @@ static void tell_failure(struct shmt_command_work *work,
 
 static void note_failure(struct shmt_command_work *work,
                          const struct shmt_kernel *kernel,
-                         const int64_t *problem, const struct shmt_error *why)
+                         const int64_t *problem, bool tuned,
+                         const struct shmt_error *why)
 {
-    shmt_sheet_fail(&work->sheet, kernel, problem, why);
+    if (tuned)
+        shmt_sheet_fail_recording(&work->sheet, kernel, problem, why);
+    else
+        shmt_sheet_fail(&work->sheet, kernel, problem, why);
     tell_failure(work, why, ends_run(work, why->status));
 }
 
@@ -515,6 +518,7 @@ static bool end_problem(void *context, const struct shmt_campaign_task *task,
     struct known *const known = task->kernel->more;
     struct shmt_error err = {0};
     enum shmtune_status status = SHMTUNE_OK;
+    bool tuned;
 
     if (why != NULL) {
         err = *why;
@@ -527,12 +531,15 @@ static bool end_problem(void *context, const struct shmt_campaign_task *task,
              shmt_command_stopped != 0)
         status = shmt_display_interrupt(task->target, outcome, &slot->place,
                                         work->options.resume, &err);
-    if (status == SHMTUNE_OK)
+    tuned = status == SHMTUNE_OK;
+    if (tuned) {
         shmt_command_page_done(&work->page, slot->place.journal);
+        status = write_recording(work, task->target, outcome, &err);
+    }
     shmt_display_done(&work->display, task->lane);
     if (status != SHMTUNE_OK)
         note_failure(work, task->kernel->kernel,
-                     task->kernel->problems[task->number], &err);
+                     task->kernel->problems[task->number], tuned, &err);
     return !ends_run(work, status);
 }
 

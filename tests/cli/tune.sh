@@ -36,10 +36,13 @@ check "check accepts the tuning" exits 0
 run show "$journal"
 check "show shows the journal" exits 0
 mkdir -p "full/toy/$device.4096x1.journal.gz/x"
-run toy --strategy exhaustive --size n=4096,m=1 --record full -j 2
+run toy --strategy exhaustive --size n=4096,m=1 --record full -j 2 \
+    --report full.html
 check "where it cannot record, the winner is shown all the same" all \
     'exits 5' 'out_has "n=4096 m=1 .*BLOCK_X="' \
-    'err_has "error: toy, n=4096 m=1 is tuned, but not recorded: full/toy/"'
+    'err_has "error: toy, n=4096 m=1 is tuned, but not recorded: full/toy/"' \
+    'err_has "tuned 1 problem of 1 kernel, 1 recording not written: "' \
+    'err_lacks " failed"' 'grep -q "<h1>toy, tuned<" full.html'
 
 # -- devices that cannot be -------------------------------------------------
 for word in cpu h100 -1 1x 0x0 GPU- GPU-xyz ''; do
