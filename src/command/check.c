@@ -362,18 +362,15 @@ static enum shmtune_status check_launches(struct shmt_check *check,
     return status;
 }
 
-/* The spec of a kernel that is built in, where the word names one. */
-static const char *built_in(const char *word, char path[4096])
+/* The kernel that is built in, where the word names one; else NULL. */
+static struct shmt_kernel *built_in(const char *word)
 {
     struct shmt_kernel *kernel = NULL;
     struct shmt_error unused;
 
-    if (shmt_command_is_path(word) || shmt_path_exists(word) ||
-        shmt_command_kernel(word, &kernel, &unused) != SHMTUNE_OK)
-        return word;
-    snprintf(path, 4096, "%s", kernel->path);
-    shmt_kernel_free(kernel);
-    return path;
+    return shmt_command_is_path(word) || shmt_path_exists(word) ||
+                   shmt_command_kernel(word, &kernel, &unused) != SHMTUNE_OK
+               ? NULL : kernel;
 }
 
 /* What somebody names: a captured launch is a folder too. */
@@ -381,11 +378,16 @@ static enum shmtune_status check_word(struct shmt_check *check,
                                       const char *word,
                                       struct shmt_error *err)
 {
+    struct shmt_kernel *const kernel = built_in(word);
     enum shmtune_status status;
     size_t launches = 0;
-    char path[4096], spec[4096];
+    char path[4096];
 
-    word = built_in(word, spec);
+    if (kernel != NULL) {
+        status = shmt_check_kernel(check, kernel, err);
+        shmt_kernel_free(kernel);
+        return status;
+    }
     if (shmt_path_is_folder(shmt_command_spec_of(word, path))) {
         status = check_launches(check, word, &launches, err);
         return status != SHMTUNE_OK || launches > 0

@@ -64,6 +64,10 @@ enum shmtune_status shmt_check_tuning(struct shmt_check *check,
 /* One file, by its format. */
 enum shmtune_status shmt_check_file(struct shmt_check *check,
                                     const char *file, struct shmt_error *err);
+/* A spec that has been read. */
+enum shmtune_status shmt_check_kernel(struct shmt_check *check,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_error *err);
 
 /* check_folder.c: all built-in kernels and what is shipped for them; a folder
  * that an application ships; the same in one file, which is read whole. */

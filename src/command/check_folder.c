@@ -60,7 +60,7 @@ check_kernel(struct shmt_check *check, const struct shmt_catalogue *catalogue,
              const struct shmt_kernel *kernel, struct shmt_error *err)
 {
     struct shmt_text path = {0};
-    enum shmtune_status status = shmt_check_file(check, kernel->path, err);
+    enum shmtune_status status = shmt_check_kernel(check, kernel, err);
 
     for (size_t f = 0; status == SHMTUNE_OK && f < catalogue->folder_count;
          f++) {

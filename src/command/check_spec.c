@@ -393,15 +393,27 @@ enum shmtune_status shmt_check_spec(struct shmt_check *check,
                                     struct shmt_error *err)
 {
     struct shmt_kernel *kernel;
+    enum shmtune_status marked,
+        status = shmt_kernel_read(check->file, &kernel, err);
     bool marks;
-    enum shmtune_status status = report_marks(check, &marks, err);
 
-    if (status != SHMTUNE_OK || marks)
-        return status;
-    status = shmt_kernel_read(check->file, &kernel, err);
+    if (status == SHMTUNE_INVALID_FILE) {
+        /* Of a draft the reader tells the first mark alone. */
+        marked = report_marks(check, &marks, err);
+        return marked == SHMTUNE_OK && !marks ? status : marked;
+    }
     if (status != SHMTUNE_OK)
         return status;
     status = check_kernel(check, kernel, err);
     shmt_kernel_free(kernel);
     return status;
+}
+
+enum shmtune_status shmt_check_kernel(struct shmt_check *check,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_error *err)
+{
+    check->file = kernel->path;
+    return shmt_check_report_failure(check, check_kernel(check, kernel, err),
+                                     err);
 }

@@ -20,6 +20,15 @@ run check --no-compile "$root/kernels/scale.yaml" "$tuning" "$journal"
 check "three that fit" all "exits 0" err_empty \
     "[ $(grep -c '^ok' "$folder/out") -eq 3 ]" \
     "out_has '^3 ok, 0 wrong, 0 skipped$'"
+if strace -o "$folder/trace" true 2>"$folder/err"; then
+    strace -f -o "$folder/trace" -e trace=openat "$build/shmtune" check scale \
+        --no-compile >"$folder/out" 2>"$folder/err"
+    status=$?
+    check "a built-in spec is read once" all "exits 0" "out_has '^1 ok'" \
+        "[ $(grep -c 'kernels/scale.yaml"' "$folder/trace") -eq 1 ]"
+else
+    skip "a built-in spec is read once" "no strace here"
+fi
 cat >"$folder/only.yaml" <<'END'
 format: kernel/1
 name: only
