@@ -187,6 +187,10 @@ refused '-q and -v are both given' list -q -v
 refused 'resume and --no-resume are both' tune scale --no-resume --resume
 refused 'size is given twice, "n=1" and "n=2"' space scale --size n=1 --size n=2
 refused 'size is given twice, "" and "n=2"' space scale --size= --size n=2
+refused 'budget is given twice, "10" and "20"' tune scale --budget 10 --budget 20
+refused 'seed is given twice, "1" and "2"' tune scale --seed 1 --seed=2
+refused 'output is given twice, "a" and "b"' tune scale -o a --output b
+refused 'jobs is given twice, "3" and "4"' inspect scale -j3 --jobs 4
 refused 'arch is for the compiler' check --no-compile --arch sm_90
 refused 'cubins is for the compiler' check --no-compile --cubins "$folder/c"
 refused 'word is empty' space ''
