@@ -3,8 +3,8 @@
  * live: the target with workers and a GPU.  It asks the pool (pool.h) for a
  * measure worker when there is a device and for compile workers; queues the
  * requests by verb, shares one compile among the configurations of a binary,
- * sets deadlines, and turns the death of a worker into a verdict.  Called by
- * commands and tests.
+ * has deadlines for them (patience.h), and turns the death of a worker into a
+ * verdict.  Called by commands and tests.
  */
 #include "target/live.h"
 
@@ -15,6 +15,7 @@
 
 #include "device/device.h"
 #include "target/command.h"
+#include "target/patience.h"
 #include "target/pool.h"
 #include "target/shared.h"
 
@@ -37,12 +38,7 @@ struct live {
                                        compile workers yet */
     struct shmt_target_queue answers;
     size_t outstanding;             /* requests without a reply so far */
-    bool needs_setup;               /* the next measurement has to set the
-                                       problem up first */
-    double setup_s;                 /* seconds that the first measurement took,
-                                       with setting up; < 0: not known */
-    double expected_s;              /* the same, by earlier runs */
-    double longest_s;               /* that a measurement took; < 0: none */
+    struct shmt_target_patience patience;
 };
 
 static struct live *live_of(const struct shmt_target *target)
@@ -106,39 +102,14 @@ static void finish(const struct live *live, struct shmt_target_job *job,
 
 /* -- workers ------------------------------------------------------------- */
 
-/* A measurement that takes this many times as long as the longest finished one
- * is treated as a hang. */
-static const double patience_factor = 50, patience_least_s = 3;
-
-/* Time allowed for setting a problem up.  A new worker has to do what the one
- * before it did, so its time is known; several hanging candidates then do not
- * cost the whole allowance each.  Times of earlier runs get more tolerance,
- * because the machine may be busier now. */
-static double setup_allowance(const struct live *live)
-{
-    if (live->setup_s >= 0)
-        return fmin(live->options.first_s, 1 + 3 * live->setup_s);
-    if (live->expected_s >= 0)
-        return fmin(live->options.first_s, 1 + 10 * live->expected_s +
-                    live->target.kernel->answer.timeout_s);
-    return live->options.first_s;
-}
-
 static double deadline_of(const struct shmt_pool_client *client,
                           enum shmt_target_verb verb)
 {
     const struct live *const live = client->owner;
-    const double longest = fmax(patience_factor * live->longest_s,
-                                patience_least_s);
-    double setup_s = 0;
 
-    if (verb == SHMT_TARGET_INSPECT)
-        return live->options.compile_s;
-    if (live->needs_setup)
-        setup_s = setup_allowance(live);
-    return setup_s + (live->longest_s > 0
-                          ? fmin(live->options.measure_s, longest)
-                          : live->options.measure_s);
+    return verb == SHMT_TARGET_INSPECT
+               ? live->options.compile_s
+               : shmt_target_patience_s(&live->patience, client->measurer);
 }
 
 static enum shmtune_status on_reply(struct shmt_pool_client *client,
@@ -160,12 +131,7 @@ static enum shmtune_status on_reply(struct shmt_pool_client *client,
                      ? fmax(reply->result.measure_ms, 0) / 1e3
                      : shmt_clock_s() - job->since_s -
                        reply->result.answer_ms / 1e3;
-        if (live->needs_setup)
-            live->setup_s = fmax(live->setup_s, took_s);
-        else if (shmt_verdict_stage(reply->result.verdict) ==
-                 SHMT_STAGE_TIME)
-            live->longest_s = fmax(live->longest_s, took_s);
-        live->needs_setup = false;
+        shmt_target_patience_ended(&live->patience, &reply->result, took_s);
     }
     finish(live, job, &reply->result);
     return SHMTUNE_OK;
@@ -177,6 +143,7 @@ static void on_died(struct shmt_pool_client *client,
                     struct shmt_target_job *job,
                     const struct shmt_supervisor *supervisor)
 {
+    struct live *const live = client->owner;
     const bool inspect = job->verb == SHMT_TARGET_INSPECT;
     struct shmt_result result;
 
@@ -185,12 +152,13 @@ static void on_died(struct shmt_pool_client *client,
         return;
     }
     shmt_result_clear(&result);
-    if (supervisor->timed_out)
-        shmt_result_set_verdict(&result, inspect ? SHMT_VERDICT_COMPILE_TIMEOUT
-                                                 : SHMT_VERDICT_TIMEOUT,
-                                "killed after %.3g s%s",
-                                deadline_of(client, job->verb),
-                                inspect ? " (--compile-timeout)" : "");
+    if (supervisor->timed_out && inspect)
+        shmt_result_set_verdict(&result, SHMT_VERDICT_COMPILE_TIMEOUT,
+                                "killed after %.3g s (--compile-timeout)",
+                                live->options.compile_s);
+    else if (supervisor->timed_out)
+        shmt_target_patience_killed(&live->patience, client->measurer,
+                                    &result);
     else if (inspect)
         shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH,
                                 "while it compiled, in %d tries: %s",
@@ -198,7 +166,7 @@ static void on_died(struct shmt_pool_client *client,
     else
         shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH, "%s",
                                 supervisor->why);
-    finish(client->owner, job, &result);
+    finish(live, job, &result);
 }
 
 static void on_notice(struct shmt_pool_client *client, const char *text)
@@ -268,14 +236,13 @@ static enum shmtune_status live_begin(struct shmt_target *target,
     for (size_t k = 0; k < target->kernel->dimension_count; k++)
         live->problem[k] = problem[k];
     live->client.compiles = false;
-    live->needs_setup = true;
-    live->setup_s = live->expected_s = live->longest_s = -1;
+    shmt_target_patience_begin(&live->patience);
     return SHMTUNE_OK;
 }
 
 static void live_set_longest(struct shmt_target *target, double longest_s)
 {
-    live_of(target)->expected_s = longest_s;
+    live_of(target)->patience.expected_s = longest_s;
 }
 
 /* If the sources have changed, the old worker is kept: it still has the sources
@@ -290,7 +257,7 @@ static void live_restart(struct shmt_target *target)
         shmt_pool_restart(&live->client))
         return;
     note_problem(live, SHMT_TARGET_RENEW);
-    live->needs_setup = true;
+    live->patience.needs_setup = true;
 }
 
 static enum shmtune_status make_job(struct live *live,
@@ -644,7 +611,7 @@ static enum shmtune_status on_hello(struct shmt_pool_client *client,
     const bool first = !live->ready && measures == (measurers(live) > 0);
     const bool far = measures && live->options.on != NULL;
 
-    live->needs_setup = live->needs_setup || measures;
+    live->patience.needs_setup = live->patience.needs_setup || measures;
     if (hello->digest[0] != '\0' && strcmp(hello->digest, kernel->digest) != 0)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "%s: it or its sources were changed since this "
@@ -765,6 +732,10 @@ enum shmtune_status shmt_live_start(const struct shmt_kernel *kernel,
     live->target.kernel = kernel;
     live->options = *options;
     set_all_usual(&live->options);
+    live->patience = (struct shmt_target_patience){
+        .measure_s = live->options.measure_s,
+        .first_s = live->options.first_s,
+        .answer_s = kernel->answer.timeout_s};
     status = find_program(live, err);
     if (status == SHMTUNE_OK && options->pool == NULL)
         status = shmt_live_pool_open(options->jobs, options->images,

@@ -80,6 +80,7 @@ struct shmt_pool_measurer {
     size_t users;
     double longest_s;                  /* of its measurements so far; 0: it has
                                           made none */
+    bool hung;                         /* over the first one of a problem */
     bool met;                          /* it has said hello, the last time: */
     struct shmt_wire_reply hello;
     struct shmt_text notes;            /* what it is to be told before the next

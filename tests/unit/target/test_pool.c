@@ -12,7 +12,7 @@
 static struct shmt_kernel *toy, *faults;
 static struct shmt_live_pool *pool;
 static struct shmt_error err;
-static double measure_s;   /* 0: as usual */
+static double measure_s, first_s;   /* 0: as usual */
 static const int64_t problem[SHMT_KERNEL_DIMENSIONS] = {4096};
 
 static const char *worker_path(void)
@@ -30,7 +30,8 @@ static struct shmt_target *start(const struct shmt_kernel *kernel,
 {
     const struct shmt_live_options options = {
         .pool = pool, .worker = worker_path(), .device = device,
-        .data_seed = 1, .start_s = 60, .measure_s = measure_s};
+        .data_seed = 1, .start_s = 60, .measure_s = measure_s,
+        .first_s = first_s};
     struct shmt_target *target = NULL;
 
     if (shmt_live_start(kernel, &options, &target, &err) != SHMTUNE_OK) {
@@ -449,16 +450,23 @@ static void the_last_one_has_a_new_worker(void)
     end_two(a, NULL);
 }
 
+/* The position of that word among the values of BEHAVE. */
+static shmt_config behaving(const char *word)
+{
+    shmt_config position = 0;
+
+    while (strcmp(faults->parameters[0].values[position].w, word) != 0)
+        position++;
+    return position;
+}
+
 /* What hangs and is cancelled does not hold the others up till its deadline;
  * what waited behind it is measured by the next worker. */
 static void what_hangs_does_not_hold_others(void)
 {
-    const struct shmt_parameter *const behave = &faults->parameters[0];
+    const shmt_config hang = behaving("hang");
     struct shmt_target *a, *b;
-    shmt_config hang = 0;
 
-    while (strcmp(behave->values[hang].w, "hang") != 0)
-        hang++;
     measure_s = 300;
     CHECK_INT(shmt_live_pool_open(1, NULL, &pool, &err), SHMTUNE_OK);
     a = start(faults, "0");
@@ -477,6 +485,55 @@ static void what_hangs_does_not_hold_others(void)
     b->operations->close(b);
     shmt_live_pool_close(pool);
     measure_s = 0;
+}
+
+static void expect_timeout(struct shmt_target *target, uint64_t tag,
+                           const char *reason)
+{
+    struct shmt_target_reply reply = {0};
+    bool got = false;
+
+    CHECK_INT(target->operations->wait(target, 20, &got, &reply, &err),
+              SHMTUNE_OK);
+    CHECK(got && reply.target == target && reply.tag == tag);
+    CHECK_INT(reply.result.verdict, SHMT_VERDICT_TIMEOUT);
+    CHECK_TEXT(reply.result.reason, reason);
+}
+
+/* Where the default hangs at one size, those of others have less time, until
+ * one that is slow and right shows that they need it. */
+static void where_one_hangs_others_are_given_less(void)
+{
+    const int64_t other[SHMT_KERNEL_DIMENSIONS] = {8192};
+    const shmt_config hang = behaving("hang");
+    struct shmt_target *a, *b;
+
+    measure_s = 0.5;
+    first_s = 3;
+    setenv("FAKE_WORKER_BUSY_MS", "800", 1);
+    CHECK_INT(shmt_live_pool_open(1, NULL, &pool, &err), SHMTUNE_OK);
+    a = start(faults, "0");
+    b = start(faults, "0");
+    await_ready(a);
+    await_ready(b);
+    CHECK_INT(a->operations->begin(a, problem, &err), SHMTUNE_OK);
+    CHECK_INT(b->operations->begin(b, other, &err), SHMTUNE_OK);
+    measure_as(a, 1, 1, hang);
+    expect_timeout(a, 1, "killed after 3.5 s");
+    measure_as(b, 2, 1, hang);
+    expect_timeout(b, 2, "killed after 1.5 s, because one before it hung; "
+                   "tuned alone (--size) it has 3.5 s");
+    CHECK_INT(a->operations->begin(a, other, &err), SHMTUNE_OK);
+    measure(a, 3, 1);
+    expect_good(a, 3);
+    CHECK_INT(b->operations->begin(b, problem, &err), SHMTUNE_OK);
+    measure_as(b, 4, 1, hang);
+    expect_timeout(b, 4, "killed after 3.5 s");
+    a->operations->close(a);
+    b->operations->close(b);
+    shmt_live_pool_close(pool);
+    unsetenv("FAKE_WORKER_BUSY_MS");
+    measure_s = first_s = 0;
 }
 
 /* What ends in the time that others have taken is not killed. */
@@ -576,6 +633,7 @@ int main(void)
     CHECK_RUN(a_cancelled_one_is_of_its_problem);
     CHECK_RUN(the_last_one_has_a_new_worker);
     CHECK_RUN(what_hangs_does_not_hold_others);
+    CHECK_RUN(where_one_hangs_others_are_given_less);
     CHECK_RUN(what_ends_soon_is_waited_for);
     CHECK_RUN(a_failure_is_its_own);
     CHECK_RUN(devices_are_listed);
