@@ -82,6 +82,11 @@ else
     skip "configure refuses a folder with a space" "no configure"
 fi
 
+make -s -C "$build" install DESTDIR="$folder/two words" >"$folder/err" 2>&1
+[ $? -ne 0 ] && [ ! -e "$folder/two words" ] &&
+    grep -q "DESTDIR is \"$folder/two words\": .*white space" "$folder/err"
+report $? "make install refuses a DESTDIR with a space before it begins"
+
 # -- an installation, moved --------------------------------------------------
 
 make -s -C "$build" install DESTDIR="$folder/first" >"$folder/err" 2>&1
