@@ -116,7 +116,8 @@ static void set_time(struct shmt_import *import,
     if (entry->own)
         return;
     import->clock_s +=
-        (entry->result.compile_ms + entry->result.measure_ms) / 1000.0;
+        (fmax(entry->result.compile_ms, 0.0) + entry->result.measure_ms) /
+        1000.0;
     entry->at_s = import->clock_s;
 }
 

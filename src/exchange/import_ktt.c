@@ -4,6 +4,7 @@
  * that the metadata name, a status.  Hardware counters are left out.  A
  * configuration may be there several times: the last one holds.
  */
+#include <math.h>
 #include <string.h>
 
 #include "exchange/import_json.h"
@@ -96,20 +97,27 @@ static double time_ms(const struct shmt_import_place *place,
     return value > 0.0 && value < 1e12 ? value : 0.0;
 }
 
-/* Before KTT 2.2 the time of compiling was the overhead of the functions. */
+/* Before KTT 2.2 the time of compiling was the overhead of the functions, which
+ * may have it by its name, too.  < 0: nothing says what it was. */
 static double compile_ms(const struct shmt_import_place *place,
                          const struct shmt_import_node *json)
 {
     const struct shmt_import_node *const parts =
         shmt_import_get(json, "ComputationResults");
-    double sum = 0.0;
+    double sum = -1.0;
 
     if (shmt_import_get(json, "CompilationOverhead") != NULL)
         return time_ms(place, json, "CompilationOverhead");
     for (const struct shmt_import_node *one =
              parts == NULL ? NULL : parts->first;
-         one != NULL; one = one->next)
-        sum += time_ms(place, one, "Overhead");
+         one != NULL; one = one->next) {
+        const char *const key =
+            shmt_import_get(one, "CompilationOverhead") != NULL
+                ? "CompilationOverhead" : "Overhead";
+
+        if (shmt_import_get(one, key) != NULL)
+            sum = fmax(sum, 0.0) + time_ms(place, one, key);
+    }
     return sum;
 }
 

@@ -311,6 +311,37 @@ static void runs_of_ktt_are_understood(void)
     shmt_text_free(&text);
 }
 
+/* Where nothing says how long compiling took, that is not known: 0 would be the
+ * time of a binary that another configuration had compiled. */
+static void ktt_need_not_say_how_long_it_compiled(void)
+{
+    struct run run = run_of(
+        "{\"Metadata\": {\"TimeUnit\": \"Milliseconds\"}, \"Results\": ["
+        "{\"ComputationResults\": [{\"Duration\": 1.5}], \"Status\": \"Ok\", "
+        "\"Configuration\": [{\"Name\": \"a\", \"Value\": 1}], "
+        "\"TotalDuration\": 1.5}, "
+        "{\"Status\": \"CompilationFailed\", "
+        "\"Configuration\": [{\"Name\": \"a\", \"Value\": 2}]}, "
+        "{\"ComputationResults\": [{\"Overhead\": 90, "
+        "\"CompilationOverhead\": 7}, {\"CompilationOverhead\": 2}], "
+        "\"Status\": \"Ok\", \"TotalDuration\": 2, "
+        "\"Configuration\": [{\"Name\": \"a\", \"Value\": 4}]}]}");
+
+    if (run.journal != NULL) {
+        const struct shmt_journal_record *const records =
+            run.journal->records;
+
+        CHECK_INT(run.journal->count, 3);
+        CHECK(records[0].result->compile_ms < 0);
+        CHECK(records[0].result->time_us == 1500);
+        CHECK(is_near(records[0].at_s, 1.5e-3));
+        CHECK(records[1].result->compile_ms < 0);
+        CHECK(records[2].result->compile_ms == 9);
+        CHECK(is_near(records[2].at_s, 12.5e-3));
+    }
+    end_run(&run);
+}
+
 static const char clblast[] =
     "{\n  \"best_kernel\": \"Xgemm\",\n  \"best_time\": \"0.250\",\n"
     "  \"arg_m\": \"1024\",\n"
@@ -515,6 +546,7 @@ int main(void)
     CHECK_RUN(times_have_units);
     CHECK_RUN(an_objective_has_a_unit);
     CHECK_RUN(runs_of_ktt_are_understood);
+    CHECK_RUN(ktt_need_not_say_how_long_it_compiled);
     CHECK_RUN(what_ktt_does_not_write_is_refused);
     CHECK_RUN(runs_of_clblast_are_understood);
     CHECK_RUN(what_clblast_does_not_write_is_refused);
