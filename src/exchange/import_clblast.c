@@ -44,28 +44,17 @@ static enum shmtune_status read_entry(const struct shmt_import_place *place,
 enum shmtune_status shmt_import_clblast(const struct shmt_import_place *place,
                                         const struct shmt_import_node *json)
 {
-    static const char *const drop[] = {"results", NULL};
     static const char *const names[] = {"clblast_device_name", "device"};
     struct shmt_import *const import = place->import;
-    const struct shmt_import_place below =
-        shmt_import_member(place, "results");
-    const struct shmt_import_node *results;
     const char *device = NULL;
-    enum shmtune_status status = shmt_import_need(
-        place, json, "results", SHMT_IMPORT_ARRAY, &results);
+    enum shmtune_status status = shmt_import_name_of_file(place);
 
     import->kind = SHMT_IMPORT_CLBLAST;
     for (size_t k = 0; k < 2 && (device == NULL || device[0] == '\0'); k++)
         device = shmt_import_word(shmt_import_get(json, names[k]));
-    if (status == SHMTUNE_OK)
-        status = shmt_import_name_of_file(place);
     if (status == SHMTUNE_OK && device != NULL)
         status = shmt_import_copy(place, device, &import->device);
-    if (status == SHMTUNE_OK)
-        status = shmt_import_entries(&below, results, read_entry);
-    if (status == SHMTUNE_OK)
-        status = shmt_import_collect(&below);
-    if (status == SHMTUNE_OK)
-        status = shmt_import_rest(place, json, drop, NULL, &import->origin);
-    return status;
+    return status == SHMTUNE_OK
+               ? shmt_import_results(place, json, "results", read_entry)
+               : status;
 }

@@ -173,6 +173,27 @@ enum shmtune_status shmt_import_entries(const struct shmt_import_place *place,
     return status;
 }
 
+enum shmtune_status shmt_import_results(const struct shmt_import_place *place,
+                                        const struct shmt_import_node *json,
+                                        const char *key,
+                                        shmt_import_entry_reader *read)
+{
+    const char *const drop[] = {key, NULL};
+    const struct shmt_import_place below = shmt_import_member(place, key);
+    const struct shmt_import_node *list;
+    enum shmtune_status status =
+        shmt_import_need(place, json, key, SHMT_IMPORT_ARRAY, &list);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_import_entries(&below, list, read);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_collect(&below);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_rest(place, json, drop, NULL,
+                                  &place->import->origin);
+    return status;
+}
+
 enum shmtune_status shmt_import_samples(const struct shmt_import_place *place,
                                         const struct shmt_import_node *list,
                                         double ms, struct shmt_result *result)

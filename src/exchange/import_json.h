@@ -110,6 +110,12 @@ shmt_import_entry_reader(const struct shmt_import_place *place,
 enum shmtune_status shmt_import_entries(const struct shmt_import_place *place,
                                         const struct shmt_import_node *list,
                                         shmt_import_entry_reader *read);
+/* A file whose list `key` has all of it: its entries, the parameters' domains
+ * from them, and what else is there as the origin. */
+enum shmtune_status shmt_import_results(const struct shmt_import_place *place,
+                                        const struct shmt_import_node *json,
+                                        const char *key,
+                                        shmt_import_entry_reader *read);
 /* Index of a parameter, or SIZE_MAX. */
 size_t shmt_import_find(const struct shmt_import *import, const char *name);
 

@@ -189,13 +189,10 @@ static enum shmtune_status read_entry(const struct shmt_import_place *place,
 enum shmtune_status shmt_import_ktt(const struct shmt_import_place *place,
                                     const struct shmt_import_node *json)
 {
-    static const char *const drop[] = {"Results", NULL};
     struct shmt_import *const import = place->import;
-    const struct shmt_import_place below =
-        shmt_import_member(place, "Results");
     const struct shmt_import_place metadata_place =
         shmt_import_member(place, "Metadata");
-    const struct shmt_import_node *results, *metadata;
+    const struct shmt_import_node *metadata;
     const char *device;
     enum shmtune_status status = shmt_import_need(
         place, json, "Metadata", SHMT_IMPORT_OBJECT, &metadata);
@@ -204,20 +201,13 @@ enum shmtune_status shmt_import_ktt(const struct shmt_import_place *place,
     if (status == SHMTUNE_OK)
         status = read_unit(&metadata_place, metadata, &import->unit_ms);
     if (status == SHMTUNE_OK)
-        status = shmt_import_need(place, json, "Results", SHMT_IMPORT_ARRAY,
-                                  &results);
-    if (status == SHMTUNE_OK)
         status = shmt_import_name_of_file(place);
     if (status != SHMTUNE_OK)
         return status;
     device = shmt_import_word(shmt_import_get(metadata, "Device"));
     if (device != NULL)
         status = shmt_import_copy(place, device, &import->device);
-    if (status == SHMTUNE_OK)
-        status = shmt_import_entries(&below, results, read_entry);
-    if (status == SHMTUNE_OK)
-        status = shmt_import_collect(&below);
-    if (status == SHMTUNE_OK)
-        status = shmt_import_rest(place, json, drop, NULL, &import->origin);
-    return status;
+    return status == SHMTUNE_OK
+               ? shmt_import_results(place, json, "Results", read_entry)
+               : status;
 }
