@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "yaml/yaml.h"
 
-enum { SAMPLE_DIGITS = 5, TIME_DIGITS = 6 };
+enum { TIME_DIGITS = 6 };
 
 /* Longer than any measurement: a thousand years. */
 static const double most_us = 3.2e16;
@@ -217,6 +217,13 @@ void shmt_result_summarise(struct shmt_result *result)
         result->time_us *= result->scale;
 }
 
+/* A tenth of a microsecond, of which an event tells five, or what a float
+ * holds; five at least. */
+static int sample_digits(float us)
+{
+    return us < 1e4F ? 5 : us < 1e5F ? 6 : 7;
+}
+
 static void write_samples(const struct shmt_result *result,
                           struct shmt_text *text)
 {
@@ -224,7 +231,8 @@ static void write_samples(const struct shmt_result *result,
     for (int k = 0; k < result->sample_count; k++) {
         if (k > 0)
             shmt_text_add(text, ", ");
-        shmt_yaml_add_real(text, result->samples_us[k], SAMPLE_DIGITS);
+        shmt_yaml_add_real(text, result->samples_us[k],
+                           sample_digits(result->samples_us[k]));
     }
     shmt_text_add(text, "]");
 }

@@ -86,6 +86,23 @@ static void the_time_is_the_middle_of_the_samples(void)
     CHECK(result.samples_us[0] == 5);
 }
 
+/* Of a kernel of tens and hundreds of milliseconds, too. */
+static void samples_keep_what_an_event_tells(void)
+{
+    static const float samples[] = {25.5681F, 9999.9F, 12345.5F, 123456.5F,
+                                    1234567};
+    struct shmt_result result;
+    struct shmt_text text = {0};
+
+    shmt_result_clear(&result);
+    memcpy(result.samples_us, samples, sizeof samples);
+    result.sample_count = sizeof samples / sizeof *samples;
+    shmt_result_write(&result, &text);
+    CHECK_HAS(shmt_text_string(&text), "samples_us: [25.568, 9999.9, 12345.5, "
+              "123456.5, 1234567]");
+    shmt_text_free(&text);
+}
+
 static void reasons_are_one_clean_line(void)
 {
     struct shmt_result result;
@@ -365,6 +382,7 @@ int main(void)
     CHECK_RUN(words_are_their_own);
     CHECK_RUN(a_cleared_result_knows_nothing);
     CHECK_RUN(the_time_is_the_middle_of_the_samples);
+    CHECK_RUN(samples_keep_what_an_event_tells);
     CHECK_RUN(reasons_are_one_clean_line);
     CHECK_RUN(any_result_survives);
     CHECK_RUN(wrong_values_are_refused);
