@@ -2,28 +2,17 @@
 /*
  * build: constructs the diagram level by level, top down.  It combines every
  * state of a level with every value of its parameter, SHMT_LANES pairs at a
- * time.  What the constraints allow becomes a state of the next level; equal
- * states are one.  A state is a few words of bits: what later levels read,
- * which conjuncts are decided early, whether one has no value.  Called by
- * order.c.
+ * time (block.h).  What the constraints allow becomes a state of the next
+ * level; equal states are one.  Called by order.c.
  */
 #include "space/build.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "space/lanes.h"
+#include "space/block.h"
 
 typedef union shmt_graph_cell cell;
-
-/* Lanes at work: prefixes of one level, each a state and a value. */
-struct block {
-    size_t count;
-    uint32_t state[SHMT_LANES];
-    shmt_config value[SHMT_LANES];
-    uint64_t mask[SHMT_LANES];    /* conjuncts decided early */
-    uint64_t fault[SHMT_LANES];   /* 1: one has no value */
-};
 
 /* States by their words, each once, in one array in the order in which they
  * came.  Open addressing like base/map.h, which it does not use: a bucket is
@@ -40,6 +29,25 @@ struct states {
     bool direct;                  /* the bucket is the word itself */
 };
 
+/* Values of a level's parameter that stand side by side, to be tried with a
+ * state. */
+struct part {
+    uint32_t state, from, to;
+};
+
+/* The parts of a level.  Where its parameter has many values, bounds may refuse
+ * a part before its values are tried: of A * B == C, given A and B, all that do
+ * not reach over the one C. */
+struct parts {
+    uint32_t each;                /* values of one */
+    struct part next;             /* to be looked at */
+    bool tested;                  /* by bounds */
+    uint64_t looked, refused;     /* so far */
+    cell low[SHMT_LANES], high[SHMT_LANES];   /* of each part's values */
+    struct part list[SHMT_LANES]; /* those at hand */
+    size_t count, at;
+};
+
 struct builder {
     const struct shmt_plan *plan;
     struct shmt_build_effort *effort;
@@ -48,7 +56,8 @@ struct builder {
     struct states now, next;
     cell *values;                 /* of the level's parameter */
     size_t value_count;
-    struct block block;
+    struct parts *parts;
+    struct shmt_block block;
     uint64_t *keys;               /* [SHMT_LANES * words] */
     size_t bytes;                 /* of the layers that are done */
     double scale;                 /* states for each that the beam kept */
@@ -151,183 +160,225 @@ static size_t states_bytes(const struct states *table)
            table->bucket_count * sizeof *table->buckets;
 }
 
-static uint64_t field(const uint64_t *words, uint16_t word, unsigned shift,
-                      unsigned bits)
+static size_t raw_bytes(const struct shmt_build_layer *raw)
 {
-    return bits == 64 ? words[word]
-                      : words[word] >> shift & ((UINT64_C(1) << bits) - 1);
+    return raw->state_count * sizeof *raw->first +
+           raw->edge_room * (sizeof *raw->child + sizeof *raw->value);
 }
 
-static cell decode(const struct shmt_graph_node *node,
-                   const struct shmt_plan_slot *slot, const uint64_t *words)
+static bool is_too_much(struct builder *builder,
+                        const struct shmt_build_layer *raw)
 {
-    const uint64_t code = slot->bits == 0
-                              ? 0 : field(words, slot->word, slot->shift,
-                                          slot->bits);
-    cell out = {.bits = code};
+    const struct shmt_build_effort *effort = builder->effort;
 
-    if (slot->bits == 64)
-        return out;
-    if (node->fails && code == 0)
-        out.i = SHMT_GRAPH_NO_INT;
-    else
-        out.i = (int64_t)((uint64_t)node->low + code - node->fails);
-    return out;
+    effort->budget->progress.states = builder->next.count;
+    return effort->visited > effort->limit ||
+           !shmt_budget_fits(effort->budget,
+                             builder->bytes + raw_bytes(raw) +
+                                 states_bytes(&builder->now) +
+                                 states_bytes(&builder->next));
 }
 
-static void load_slot(const struct shmt_lanes *lanes,
-                      const struct shmt_plan_slot *slot, size_t width,
-                      const uint64_t *words,
-                      const struct block *block)
-{
-    const struct shmt_graph_node *node =
-        &lanes->plan->graph->nodes[slot->node];
-    cell *column = shmt_lanes_value(lanes, slot->node);
-    cell last = {.i = 0};
+/* A prefix that is refused costs a fifth of one that is kept, whose state is
+ * looked up among all others. */
+enum { KEPT = 5 };
 
-    for (size_t i = 0; i < block->count; i++) {
-        if (i == 0 || block->state[i] != block->state[i - 1])
-            last = decode(node, slot, words + block->state[i] * width);
-        column[i] = last;
-    }
+/* Takes what so many prefixes of a level, or parts, cost: all of a block,
+ * refused or not, or what those cost more that are kept.  False: that is too
+ * much. */
+static bool spend(struct builder *builder, size_t at, size_t count,
+                  size_t kept)
+{
+    const struct shmt_plan_level *level = &builder->plan->levels[at];
+    const uint64_t each =
+        8 + level->exact_count + level->mixed_count + level->slot_count;
+
+    builder->effort->visited += count;
+    builder->limited =
+        !shmt_budget_spend(builder->effort->budget,
+                           (count + kept * (KEPT - 1)) * each / KEPT) ||
+        is_too_much(builder, &builder->raw.layers[at - 1]);
+    return !builder->limited;
 }
 
-/* Bits of the open conjuncts, next to each other, and back. */
-static uint64_t gather_bits(uint64_t mask, uint64_t open)
+/* -- prefixes ------------------------------------------------------------- */
+
+/* A parameter of fewer values is tried whole: to look at parts costs more than
+ * it saves. */
+enum { PARTED = 1024 };
+_Static_assert(SHMT_SPACE_VALUES <= SHMT_LANES * SHMT_LANES,
+               "as many parts as values in one are a block at most");
+
+static void open_parts(struct builder *builder,
+                       const struct shmt_plan_level *level)
 {
-    uint64_t out = 0;
+    const struct shmt_graph *const graph = builder->plan->graph;
+    struct parts *const parts = builder->parts;
+    const size_t values = builder->value_count;
 
-    for (unsigned k = 0; open != 0; open &= open - 1, k++)
-        out |= (mask >> __builtin_ctzll(open) & 1) << k;
-    return out;
-}
-
-static uint64_t spread_bits(uint64_t code, uint64_t open)
-{
-    uint64_t out = 0;
-
-    for (unsigned k = 0; open != 0; open &= open - 1, k++)
-        out |= (code >> k & 1) << __builtin_ctzll(open);
-    return out;
-}
-
-static bool has_fault(const struct shmt_plan_level *level,
-                      const uint64_t *words)
-{
-    return field(words, level->fault_word, level->fault_shift, 1) != 0;
-}
-
-static void load_flags(const struct shmt_lanes *lanes,
-                       const struct shmt_plan_level *level,
-                       const uint64_t *words,
-                       struct block *block)
-{
-    const unsigned bits = (unsigned)__builtin_popcountll(level->open);
-    const bool may_fault = lanes->plan->may_fault && level->words > 0;
-    uint64_t mask = 0, fault = 0;
-
-    for (size_t i = 0; i < block->count; i++) {
-        const uint64_t *state = words + block->state[i] * level->words;
-
-        if (i == 0 || block->state[i] != block->state[i - 1]) {
-            if (level->open != 0)
-                mask = spread_bits(field(state, level->mask_word,
-                                         level->mask_shift, bits),
-                                   level->open);
-            fault = may_fault && has_fault(level, state);
-        }
-        block->mask[i] = mask;
-        block->fault[i] = fault;
-    }
-}
-
-/* The columns, masks and faults of the block's states; `words` are those of
- * all states behind `level`. */
-static void load_states(const struct shmt_lanes *lanes,
-                    const struct shmt_plan_level *level, const uint64_t *words,
-                    struct block *block)
-{
-    for (size_t s = 0; s < level->slot_count; s++)
-        load_slot(lanes, &level->slots[s], level->words, words, block);
-    load_flags(lanes, level, words, block);
-}
-
-static void store_slot(const struct shmt_lanes *lanes,
-                       const struct shmt_plan_slot *slot, size_t width,
-                       const struct block *block, uint64_t *key)
-{
-    const struct shmt_graph_node *node =
-        &lanes->plan->graph->nodes[slot->node];
-    const cell *column = shmt_lanes_value(lanes, slot->node);
-    const uint64_t readers = slot->pinned ? 0 : slot->readers;
-    /* If no open conjunct reads the slot any more, it is stored as 0, so that
-     * states which differ only in it are equal. */
-    const uint64_t idle = node->type == SHMT_VALUE_REAL ? 0 :
-        (uint64_t)node->low;
-
-    if (slot->bits == 0)
+    parts->each = (uint32_t)values;
+    parts->tested =
+        values >= PARTED && level->decided_count + level->bounded_count > 0 &&
+        graph->definition->parameters[level->parameter].type ==
+            SHMT_VALUE_INT;
+    parts->next = (struct part){0};
+    parts->looked = parts->refused = 0;
+    parts->count = parts->at = 0;
+    if (!parts->tested)
         return;
-    for (size_t i = 0; i < block->count; i++, key += width) {
-        uint64_t code = column[i].bits;
+    for (parts->each = 1; parts->each * parts->each < values;)
+        parts->each++;
+    for (size_t k = 0; k < values; k++) {
+        cell *const low = &parts->low[k / parts->each];
+        cell *const high = &parts->high[k / parts->each];
+        const cell value = builder->values[k];
 
-        if (!slot->pinned && (readers & ~block->mask[i]) == 0)
-            code = idle;
-        if (slot->bits != 64)
-            code = node->fails && (int64_t)code == SHMT_GRAPH_NO_INT
-                       ? 0 : code - (uint64_t)node->low + node->fails;
-        *key |= code << slot->shift;
+        if (k % parts->each == 0 || value.i < low->i)
+            *low = value;
+        if (k % parts->each == 0 || value.i > high->i)
+            *high = value;
     }
 }
 
-/* The words of the state that each lane leads to, into `keys`. */
-static void store_states(const struct shmt_lanes *lanes,
-                     const struct shmt_plan_level *level,
-                     const struct block *block, uint64_t *keys)
+/* Bounds of what this level and later ones compute, with the values of a part
+ * in the place of the parameter. */
+static void bound_parts(struct builder *builder, size_t at)
 {
-    const size_t width = level->words;
+    const struct shmt_plan_level *level = &builder->plan->levels[at];
+    const struct parts *const parts = builder->parts;
+    struct shmt_lanes *const lanes = &builder->lanes;
+    const uint8_t above = (uint8_t)(at - 1);
 
-    memset(keys, 0, block->count * width * sizeof *keys);
-    for (size_t s = 0; s < level->slot_count; s++)
-        store_slot(lanes, &level->slots[s], width, block,
-                   keys + level->slots[s].word);
-    if (level->open != 0)
-        for (size_t i = 0; i < block->count; i++)
-            keys[i * width + level->mask_word] |=
-                gather_bits(block->mask[i], level->open)
-                << level->mask_shift;
-    if (lanes->plan->may_fault)
-        for (size_t i = 0; i < block->count; i++)
-            keys[i * width + level->fault_word] |= block->fault[i]
-                                                   << level->fault_shift;
-}
+    lanes->parted = UINT64_C(1) << level->parameter;
+    for (size_t k = 0; k < level->exact_count; k++) {
+        const uint32_t id = level->exact[k];
 
-/* Fill the lanes with pairs [from, from + count) of state and value. */
-static void fill(struct builder *builder, size_t at, uint64_t from,
-                 size_t count)
-{
-    struct block *const block = &builder->block;
-    const struct shmt_plan *plan = builder->plan;
-    const struct shmt_plan_level *above = &plan->levels[at - 1];
-    const struct shmt_plan_level *level = &plan->levels[at];
-    uint32_t state = (uint32_t)(from / builder->value_count);
-    size_t value = from % builder->value_count;
+        if (lanes->plan->graph->nodes[id].op != SHMT_OP_SYMBOL) {
+            shmt_lanes_compute_bounds(lanes, id, above, parts->count);
+            continue;
+        }
+        for (size_t i = 0; i < parts->count; i++) {
+            const size_t part = parts->list[i].from / parts->each;
 
-    block->count = count;
-    for (size_t i = 0; i < count; i++) {
-        block->state[i] = state;
-        block->value[i] = (shmt_config)value;
-        if (++value == builder->value_count) {
-            value = 0;
-            state++;
+            shmt_lanes_set_bounds(lanes, id, i, parts->low[part],
+                                  parts->high[part]);
         }
     }
-    load_states(&builder->lanes, above, builder->now.states, block);
+    for (size_t k = 0; k < level->mixed_count; k++)
+        shmt_lanes_compute_bounds(lanes, level->mixed[k], above, parts->count);
+    lanes->parted = 0;
+}
+
+static void refuse_parts(struct builder *builder, const uint32_t *conjuncts,
+                         size_t count, uint8_t *alive)
+{
+    for (size_t k = 0; k < count; k++) {
+        const struct shmt_plan_conjunct *c =
+            &builder->plan->conjuncts[conjuncts[k]];
+        const cell *high =
+            shmt_lanes_get_bounds(&builder->lanes, c->node).high;
+        const uint64_t bit = c->bit < 0 ? 0 : UINT64_C(1) << c->bit;
+
+        for (size_t i = 0; i < builder->parts->count; i++)
+            alive[i] &= ((builder->block.mask[i] & bit) != 0) |
+                        (high[i].i != 0);
+    }
+}
+
+/* Drops parts that bounds refuse; what hardly ever does is not asked again. */
+static void test_parts(struct builder *builder, size_t at)
+{
+    const struct shmt_plan_level *level = &builder->plan->levels[at];
+    struct parts *const parts = builder->parts;
+    struct shmt_block *const block = &builder->block;
+    uint8_t alive[SHMT_LANES];
+    size_t kept = 0;
+
+    block->count = parts->count;
+    for (size_t i = 0; i < parts->count; i++)
+        block->state[i] = parts->list[i].state;
+    shmt_block_load(&builder->lanes, &builder->plan->levels[at - 1],
+                builder->now.states, block);
+    bound_parts(builder, at);
+    memset(alive, 1, parts->count);
+    refuse_parts(builder, level->decided, level->decided_count, alive);
+    refuse_parts(builder, level->bounded, level->bounded_count, alive);
+    for (size_t i = 0; i < parts->count; i++) {
+        parts->list[kept] = parts->list[i];
+        kept += alive[i];
+    }
+    parts->looked += parts->count;
+    parts->refused += parts->count - kept;
+    parts->tested = parts->looked < 8 * SHMT_LANES ||
+                    parts->refused > parts->looked / 8;
+    parts->count = kept;
+}
+
+/* The next parts; false: there are none, or the effort is spent. */
+static bool take_parts(struct builder *builder, size_t at)
+{
+    struct parts *const parts = builder->parts;
+    struct part *const next = &parts->next;
+    const uint32_t values = (uint32_t)builder->value_count;
+    const uint32_t states = builder->now.count, each = parts->each;
+
+    parts->at = parts->count = 0;
+    while (parts->count == 0 && next->state < states && !builder->limited) {
+        while (parts->count < SHMT_LANES && next->state < states) {
+            next->to = next->from + each < values ? next->from + each : values;
+            parts->list[parts->count++] = *next;
+            next->from = next->to < values ? next->to : 0;
+            next->state += next->from == 0;
+        }
+        if (parts->tested && spend(builder, at, parts->count, 0))
+            test_parts(builder, at);
+    }
+    return parts->count > 0 && !builder->limited;
+}
+
+/* The next pairs of a state and a value, into the block; 0: there are none, or
+ * the effort is spent. */
+static size_t take_pairs(struct builder *builder, size_t at)
+{
+    struct shmt_block *const block = &builder->block;
+    struct parts *const parts = builder->parts;
+    size_t count = 0;
+
+    if (parts->at == parts->count && !take_parts(builder, at))
+        return 0;
+    while (count < SHMT_LANES && parts->at < parts->count) {
+        struct part *const part = &parts->list[parts->at];
+        const uint32_t state = part->state, from = part->from;
+        const size_t room = SHMT_LANES - count, values = part->to - from;
+        const size_t taken = values < room ? values : room;
+
+        for (size_t k = 0; k < taken; k++) {
+            block->state[count + k] = state;
+            block->value[count + k] = (shmt_config)(from + k);
+        }
+        count += taken;
+        part->from += (uint32_t)taken;
+        parts->at += taken == values;
+    }
+    block->count = count;
+    return count;
+}
+
+/* Puts the values into the lanes that stand for pairs of state and value. */
+static void fill(struct builder *builder, size_t at)
+{
+    struct shmt_block *const block = &builder->block;
+    const struct shmt_plan *plan = builder->plan;
+    const struct shmt_plan_level *level = &plan->levels[at];
+
+    shmt_block_load(&builder->lanes, &plan->levels[at - 1], builder->now.states,
+                block);
     for (size_t k = 0; k < level->exact_count; k++)
         if (plan->graph->nodes[level->exact[k]].op == SHMT_OP_SYMBOL) {
             cell *column =
                 shmt_lanes_value(&builder->lanes, level->exact[k]);
 
-            for (size_t i = 0; i < count; i++)
+            for (size_t i = 0; i < block->count; i++)
                 column[i] = builder->values[block->value[i]];
         }
 }
@@ -343,7 +394,7 @@ static void move_cells(cell *column, const uint16_t *from, size_t count)
 static size_t keep_alive(struct builder *builder, size_t at,
                          const uint8_t *alive, size_t count)
 {
-    struct block *const block = &builder->block;
+    struct shmt_block *const block = &builder->block;
     const struct shmt_plan_level *level = &builder->plan->levels[at];
     uint16_t from[SHMT_LANES];
     size_t kept = 0;
@@ -371,7 +422,7 @@ static size_t keep_alive(struct builder *builder, size_t at,
  * false. */
 static size_t prune_false(struct builder *builder, size_t at, size_t count)
 {
-    struct block *const block = &builder->block;
+    struct shmt_block *const block = &builder->block;
     const struct shmt_plan *plan = builder->plan;
     const struct shmt_plan_level *level = &plan->levels[at];
     uint8_t alive[SHMT_LANES];
@@ -399,7 +450,7 @@ static size_t prune_false(struct builder *builder, size_t at, size_t count)
  * which one can only be false. */
 static size_t prune_by_bounds(struct builder *builder, size_t at, size_t count)
 {
-    struct block *const block = &builder->block;
+    struct shmt_block *const block = &builder->block;
     const struct shmt_plan *plan = builder->plan;
     const struct shmt_plan_level *level = &plan->levels[at];
     uint8_t alive[SHMT_LANES];
@@ -478,10 +529,10 @@ static void sort_symmetric(struct builder *builder,
 static bool emit(struct builder *builder, struct shmt_build_layer *raw,
                  const struct shmt_plan_level *level, size_t count)
 {
-    struct block *const block = &builder->block;
+    struct shmt_block *const block = &builder->block;
 
     sort_symmetric(builder, level, count);
-    store_states(&builder->lanes, level, block, builder->keys);
+    shmt_block_store(&builder->lanes, level, block, builder->keys);
     for (size_t i = 0; i < count; i++) {
         const uint32_t child =
             find_state(&builder->next, builder->keys + i * level->words);
@@ -548,49 +599,13 @@ static void apply_beam(struct builder *builder)
     table->count = beam;
 }
 
-static size_t raw_bytes(const struct shmt_build_layer *raw)
-{
-    return raw->state_count * sizeof *raw->first +
-           raw->edge_room * (sizeof *raw->child + sizeof *raw->value);
-}
-
-static bool is_too_much(struct builder *builder,
-                        const struct shmt_build_layer *raw)
-{
-    const struct shmt_build_effort *effort = builder->effort;
-
-    effort->budget->progress.states = builder->next.count;
-    return effort->visited > effort->limit ||
-           !shmt_budget_fits(effort->budget,
-                             builder->bytes + raw_bytes(raw) +
-                                 states_bytes(&builder->now) +
-                                 states_bytes(&builder->next));
-}
-
-/* A prefix that is refused costs a fifth of one that is kept, whose state is
- * looked up among all others. */
-enum { KEPT = 5 };
-
-/* Takes what so many prefixes cost of `each` steps: all of a block, refused or
- * not, or what those cost more that are kept.  False: that is too much. */
-static bool spend(struct builder *builder, const struct shmt_build_layer *raw,
-                  uint64_t each, size_t count, size_t kept)
-{
-    builder->limited =
-        !shmt_budget_spend(builder->effort->budget,
-                           (count + kept * (KEPT - 1)) * each / KEPT) ||
-        is_too_much(builder, raw);
-    return !builder->limited;
-}
-
 static bool build_level(struct builder *builder, size_t at)
 {
     const struct shmt_plan_level *level = &builder->plan->levels[at];
     struct shmt_build_layer *raw = &builder->raw.layers[at - 1];
-    const uint64_t each =
-        8 + level->exact_count + level->mixed_count + level->slot_count;
-    uint64_t pairs, from = 0;
+    const uint64_t visited = builder->effort->visited;
     uint64_t *keys;
+    size_t count;
 
     raw->state_count = builder->now.count;
     raw->first = calloc((size_t)raw->state_count + 1, sizeof *raw->first);
@@ -602,28 +617,26 @@ static bool build_level(struct builder *builder, size_t at)
         !open_states(&builder->next, level->words,
                           state_bits(builder->plan, level)))
         return false;
-    pairs = (uint64_t)raw->state_count * builder->value_count;
-    while (from < pairs) {
-        size_t count = pairs - from < SHMT_LANES ? (size_t)(pairs - from)
-                                                 : SHMT_LANES;
-
-        fill(builder, at, from, count);
-        from += count;
-        builder->effort->visited += count;
-        if (!spend(builder, raw, each, count, 0))
+    open_parts(builder, level);
+    while ((count = take_pairs(builder, at)) > 0) {
+        fill(builder, at);
+        if (!spend(builder, at, count, 0))
             return false;
         for (size_t k = 0; k < level->exact_count; k++)
             shmt_lanes_compute(&builder->lanes, level->exact[k], count);
         count = prune_false(builder, at, count);
         count = prune_by_bounds(builder, at, count);
-        if (!spend(builder, raw, each, 0, count) ||
+        if (!spend(builder, at, 0, count) ||
             !emit(builder, raw, level, count))
             return false;
     }
+    if (builder->limited)
+        return false;
     for (uint32_t s = 0; s < raw->state_count; s++)
         raw->first[s + 1] += raw->first[s];
     builder->bytes += raw_bytes(raw);
-    builder->effort->estimate += builder->scale * (double)pairs;
+    builder->effort->estimate +=
+        builder->scale * (double)(builder->effort->visited - visited);
     apply_beam(builder);
     close_states(&builder->now);
     builder->now = builder->next;
@@ -638,7 +651,8 @@ static bool open_builder(struct builder *builder,
 
     builder->raw.layers =
         calloc(plan->level_count + 1, sizeof *builder->raw.layers);
-    if (builder->raw.layers == NULL ||
+    builder->parts = malloc(sizeof *builder->parts);   /* open_parts fills it */
+    if (builder->raw.layers == NULL || builder->parts == NULL ||
         !shmt_lanes_open(&builder->lanes, plan) ||
         !open_states(&builder->now, 0, 0))
         return false;
@@ -649,6 +663,7 @@ static void close_builder(struct builder *builder)
 {
     shmt_build_free_layers(&builder->raw, builder->plan->level_count);
     free(builder->values);
+    free(builder->parts);
     free(builder->keys);
     close_states(&builder->now);
     close_states(&builder->next);
@@ -668,7 +683,7 @@ static void find_end(struct builder *builder)
     if (!plan->may_fault)
         return;
     for (uint32_t s = 0; s < end->count; s++)
-        if (has_fault(last, end->states + s * end->words))
+        if (shmt_block_has_fault(last, end->states + s * end->words))
             builder->raw.end_fault = s;
 }
 

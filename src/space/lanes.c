@@ -326,6 +326,13 @@ static struct shmt_lanes_bounds fixed(struct shmt_lanes *lanes, uint32_t id)
     return (struct shmt_lanes_bounds){low, high};
 }
 
+void shmt_lanes_set_bounds(const struct shmt_lanes *lanes, uint32_t id,
+                           size_t lane, cell low, cell high)
+{
+    column(lanes, id, LOW)[lane] = low;
+    column(lanes, id, HIGH)[lane] = high;
+}
+
 struct shmt_lanes_bounds shmt_lanes_get_bounds(const struct shmt_lanes *lanes,
                                                uint32_t id)
 {
@@ -342,7 +349,7 @@ static struct shmt_lanes_bounds of_operand(struct shmt_lanes *lanes,
 {
     const struct shmt_graph_node *node = node_at(lanes, id);
     const cell *value = shmt_lanes_value(lanes, id);
-    uint64_t known = 0;
+    uint64_t known = lanes->parted;
     cell *low, *high;
 
     for (size_t l = 1; l <= at; l++)

@@ -15,6 +15,8 @@ struct shmt_lanes {
     union shmt_graph_cell *cells;
     bool *fixed_ready;             /* by node: its fixed bounds are there */
     struct shmt_value *symbols;    /* scratch for opaque constraints */
+    uint64_t parted;               /* bit of a parameter that is not decided
+                                      and has bounds of its own, or 0 */
 };
 
 bool shmt_lanes_open(struct shmt_lanes *lanes, const struct shmt_plan *plan);
@@ -35,6 +37,10 @@ struct shmt_lanes_bounds {
 };
 void shmt_lanes_compute_bounds(struct shmt_lanes *lanes, uint32_t node,
                                uint8_t at, size_t count);
+/* Sets those of a parameter that is parted. */
+void shmt_lanes_set_bounds(const struct shmt_lanes *lanes, uint32_t node,
+                           size_t lane, union shmt_graph_cell low,
+                           union shmt_graph_cell high);
 /* The bounds of such a node. */
 struct shmt_lanes_bounds shmt_lanes_get_bounds(const struct shmt_lanes *lanes,
                                                uint32_t node);

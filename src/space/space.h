@@ -21,7 +21,8 @@
  *   plan.c       what each level computes, and what the later ones still read:
  *                the state, in few values; symmetry.c makes them fewer
  *   build.c      all states of a level times all values of its parameter, each
- *                state kept once; lanes.c computes, and decides early by bounds
+ *                state kept once; lanes.c computes, and decides early by
+ *                bounds; block.c has states as words
  *   reduce.c     drops dead ends, joins equal nodes, counts; puts components
  *                one behind the other
  *   index.c      index to configuration and back; neighbours

@@ -23,7 +23,7 @@ cat >"$work/table" <<'TABLE'
 base: arena array clock code digest error field map middle pack path random signals text utf8
 expr: arith expr op place value
 yaml: yaml
-space: budget build diagram graph lanes parameter plan space
+space: block budget build diagram graph lanes parameter plan space
 kernel: answer argument catalogue dimension element features fill geometry
     kernel launch region role tolerance
 device: device fit limiter occupancy resources

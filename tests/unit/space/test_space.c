@@ -163,6 +163,66 @@ static void few_of_many_are_found(void)
     CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
 }
 
+/* "p=" and so many numbers from `from` on, `step` apart; a `step` that has
+ * no common measure with `count` turns them round. */
+static void add_many(struct made *made, const char *name, int count, int from,
+                     int step)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_addf(&text, "%s=", name);
+    for (int k = 0; k < count; k++)
+        shmt_text_addf(&text, "%s%d", k == 0 ? "" : ",",
+                       from + k * step % count);
+    add_parameter(made, shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
+/* Of a parameter of many values bounds refuse stretches, whatever their order,
+ * and none in which a configuration is, or one without a value. */
+static void many_values_are_refused_together(void)
+{
+    const char *const constraints[] = {
+        "a * b == c", "c == a * b or a > 6", "c % (a + 1) == b",
+        "c // (b - 3) > a", "c - 40 * a == 7 * b and c % 3 == 0",
+        "min(a, c) + b == 9", "c * c <= 900 * a", "c != a * b or b == 2",
+        "(c if a > b else c * 2) == 60 + a", "abs(c - 500) <= a - b"};
+    static struct made made;
+
+    for (size_t k = 0; k < sizeof constraints / sizeof *constraints; k++)
+        for (int step = 1; step <= 7; step += 6) {
+            begin(&made);
+            add_parameter(&made, "a=1,2,3,5,8,-4");
+            add_many(&made, "c", 1100, -60, step);
+            add_parameter(&made, "b=2,3,12");
+            add_constraint(&made, constraints[k]);
+            CHECK(agrees(&made));
+            if (check_failed)
+                printf("# %s, in steps of %d\n", constraints[k], step);
+        }
+}
+
+/* Two give the third: it is found, not tried. */
+static void what_follows_is_found(void)
+{
+    static struct made made;
+    struct shmt_space *space;
+    uint64_t pairs = 0;
+
+    begin(&made);
+    add_many(&made, "a", 8192, 1, 1);
+    add_many(&made, "b", 8192, 1, 1);
+    add_many(&made, "c", 8192, 1, 1);
+    add_constraint(&made, "a * b == c");
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
+    for (uint64_t a = 1; a <= 8192; a++)
+        pairs += 8192 / a;
+    CHECK(!shmt_space_is_drawn(space));
+    CHECK_INT(shmt_space_count(space), pairs);
+    shmt_space_free(space);
+    check_steps(&made, 70000000);
+}
+
 /* Not one state for each order in which the values are taken. */
 static void parameters_that_all_differ_are_few_states(void)
 {
@@ -283,6 +343,8 @@ int main(void)
     CHECK_RUN(large_spaces_stay_small);
     CHECK_RUN(too_large_spaces_are_refused);
     CHECK_RUN(few_of_many_are_found);
+    CHECK_RUN(many_values_are_refused_together);
+    CHECK_RUN(what_follows_is_found);
     CHECK_RUN(parameters_that_all_differ_are_few_states);
     CHECK_RUN(parameters_are_ordered_by_what_binds_them);
     CHECK_RUN(few_of_many_products_are_found);
