@@ -325,7 +325,7 @@ def side_by_side(port, scale, mine, other, names):
                            "folder": "both", "budget": "all"})
 
     _, env, _ = quietly(port, tune_kernel, scale)
-    tuned = env["tuned"]
+    tuned = env.tuned
     if all(tuned.best[n] == both[0][n] for n in names):
         return tuned.time_us, tuned.default_us
     own = [r["time_us"] for r in tuned.results
@@ -342,7 +342,7 @@ def port_of(name, scale):
                                         folder="ports")
         assert results, env["rejected"][:3]
         best = env["best_config"]
-        tuned = env["tuned"]
+        tuned = env.tuned
         names = [n for n in best if n in tuned.best]
         row = [name, "%d" % tuned.found["space"], "%d" % tuned.found["tried"],
                "%.1f" % seconds, "%.2f" % (best["time"] * 1000)]

@@ -5,6 +5,7 @@ import array
 import ctypes
 import importlib.util
 import inspect
+import json
 import os
 import subprocess
 import unittest
@@ -12,7 +13,7 @@ import warnings
 
 import shmtune
 from device import Case, text_of
-from shmtune import _command, _kernel_tuner as ported
+from shmtune import _command, _kernel_tuner as ported, _source
 
 N = 1000
 SOURCE = "#define TILE block_size_x\n" + text_of("fake_kernel.cu")
@@ -62,8 +63,9 @@ class TuneKernel(Case):
             "more": "2 * spare + block_size_x"})
         self.assertEqual(len(results), 6)
         self.assertEqual({tuple(sorted(r)) for r in results}, {
-            ("GB/s", "benchmark_time", "block_size_x", "compile_time", "more",
-             "spare", "time", "times")})
+            ("GB/s", "benchmark_time", "block_size_x", "compile_time",
+             "framework_time", "more", "spare", "strategy_time", "time",
+             "times", "verification_time")})
         first = min(results, key=lambda row: row["time"])
         self.assertEqual(first["time"], 0.007)
         self.assertEqual(first["more"],
@@ -73,6 +75,36 @@ class TuneKernel(Case):
         self.assertTrue(env["checked"])
         self.assertTrue(os.path.exists(env["spec"]))
         self.assertTrue(os.path.exists(env["tuning"]))
+        # Its examples end with this.
+        self.assertEqual(json.loads(json.dumps((results, env)))[0], results)
+        self.assertEqual(env.tuned.best["spare"], first["spare"])
+
+    def test_resumed(self):
+        "an interrupted call goes on"
+        tune("kt_resumed", budget=2)
+        _, env = tune("kt_resumed", resume=True)
+        self.assertEqual(env.tuned.found["resumed"], 2)
+        _, env = tune("kt_resumed")
+        self.assertEqual(env.tuned.found["resumed"], 0)
+
+    def test_metrics(self):
+        "a text is Python with all that it has"
+        results, _ = tune("kt_metrics", budget=1, metrics={
+            "most": "max(t for t in times if t >= time)",
+            "all": "round(len(times) * most, 3)"})
+        self.assertEqual([r["most"] for r in results],
+                         [r["time"] for r in results])
+
+    def test_declared(self):
+        "a declaration before the kernel says nothing of what it writes"
+        declared = SOURCE.replace(
+            "extern \"C\"", "extern \"C\" __global__ void scale("
+            "float *, const float *, int *, int *, int, int, int);\n"
+            "__device__ int none(int a) { return a; }\nextern \"C\"", 1)
+        self.assertNotEqual(declared, SOURCE)
+        results, _ = tune("kt_declared", kernel_source=declared, budget=1,
+                          answer=answer())
+        self.assertEqual(len(results), 1)
 
     def test_positions(self):
         "the arguments stand where Kernel Tuner has them"
@@ -272,6 +304,7 @@ class TuneKernel(Case):
                 ("words to a source; write 0 and 1",
                  {"tune_params": {"a": [False, True]}}),
                 ("tune_params is a list", {"tune_params": [64]}),
+                ("tune_params: a has no values", {"tune_params": {"a": []}}),
                 ("arguments is a int", {"arguments": 5}),
                 ("answer is a int", {"answer": 5}),
                 ("atol is 'x'", {"atol": "x"}),
@@ -311,10 +344,10 @@ class Texts(unittest.TestCase):
         }"""
         names = "abcdegh"
         self.assertEqual(
-            [n for n in names if ported._may_write(source, "k", n)],
+            [n for n in names if _source.may_write(source, "k", n)],
             ["a", "e", "g", "h"])
-        self.assertEqual(ported._parameter_names(source, "k", 8)[-1], "n")
-        self.assertEqual(ported._pointer_type(source, "k", 2), "float")
+        self.assertEqual(_source.parameter_names(source, "k", 8)[-1], "n")
+        self.assertEqual(_source.pointer_type(source, "k", 2), "float")
 
     def test_default(self):
         "the default is a plain configuration that the constraints let pass"

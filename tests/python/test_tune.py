@@ -134,6 +134,55 @@ class Tune(Case):
             self.assertEqual(sorted(os.listdir(os.path.dirname(spec))),
                              before)
 
+    def test_sizes(self):
+        "a spec is tuned for the size that is given, or for all that it lists"
+        spec = self.own("sized")
+        tuned = shmtune.tune(spec, problem={"n": 64}, budget=1, folder="sized")
+        self.assertEqual((tuned.size, tuned.others), ({"n": 64}, []))
+        self.assertIn(" n=64 on Fake device", str(tuned))
+        with open(spec, "a", encoding="utf-8") as file:
+            file.write("sizes: [{n: 32}, {n: 96}]\n")
+        tuned = shmtune.tune(spec, budget=1, folder="sized")
+        self.assertEqual(sorted(t.size["n"] for t in [tuned] + tuned.others),
+                         [32, 96])
+        self.assertIn("and 1 more, in others", str(tuned))
+        self.refuses("problem: the size n is 1.5", shmtune.tune, spec,
+                     problem={"n": 1.5}, folder="sized")
+        for more in ({"parameters": PARAMETERS}, {"block": 64},
+                     {"answer": array.array("f", [0])}):
+            self.refuses("%s is given, and no entry" % list(more)[0],
+                         shmtune.tune, spec, folder="sized", **more)
+
+    def test_numbers(self):
+        "a number of Python's has the type of the kernel's parameter"
+        source = """
+        __global__ void cover(float *, const float *, int, int);
+        extern "C" __global__ void cover(float *out, const float *x,
+            const float a, long n, size_t s, unsigned char c, double d)
+        {
+            int i = blockIdx.x * TILE + threadIdx.x;
+            if (i < n)
+                out[i] = a * x[i];
+        }"""
+        given = {"out": shmtune.Out(array.array("f", [0] * N)),
+                 "x": array.array("f", range(N)), "a": 3, "n": "n", "s": N,
+                 "c": 200.0, "d": 5}
+        shmtune.tune(source, "cover", {"n": N}, given, {"TILE": [64]},
+                     folder="numbers", grid=["ceildiv(n, TILE)"],
+                     block=["TILE"],
+                     answer=lambda out, x, a, *rest: array.array(
+                         "f", [a * v for v in x]))
+        with open("numbers/kernels/cover.yaml", encoding="utf-8") as file:
+            spec = file.read()
+        for text in ("a: {type: f32, value: 3}", "n\": {type: i64, value: ",
+                     "s: {type: u64, value: 1000}",
+                     "c: {type: u8, value: 200}", "d: {type: f64, value: 5}"):
+            self.assertIn(text, spec)
+        given["s"] = 1.5
+        self.refuses("argument s is 1.5; expected a whole", shmtune.tune,
+                     source, "cover", {"n": N}, given, {"TILE": [64]},
+                     folder="numbers", grid=[1], block=[64])
+
     def test_links(self):
         "what is opened for a spec that lies anywhere is gone with it"
         def links():
@@ -228,6 +277,20 @@ class Tune(Case):
             spec = file.read()
         self.assertIn("half: {type: f16, role: output, count: 1000, "
                       "tolerance: {absolute: 1.0e-06, relative: 0.001}}", spec)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
+    def test_strided(self):
+        "arrays with gaps are taken without them, of each type"
+        import numpy
+        from shmtune._spec import host_array
+        for kind in "efd?bBhHiIqQ":
+            array_ = numpy.arange(8).astype(kind)
+            view, word = host_array(array_[::2], "x")
+            self.assertEqual(view.tobytes(), array_[::2].tobytes())
+            self.assertEqual(word, host_array(array_, "x")[1])
+        for kind, real in (("F", "float32"), ("D", "float64")):
+            self.refuses("x.view(numpy.%s)" % real, host_array,
+                         numpy.zeros(4, kind), "x")
 
     def test_nothing_written(self):
         "arrays without a role are read, and one has to be written"
@@ -377,7 +440,8 @@ class Tune(Case):
     def test_refusals(self):
         "what cannot be is refused before anything runs"
         self.refuses("grid and block are missing", self.tune, "r", grid=None)
-        self.refuses("no configuration satisfies", self.tune, "r",
+        self.refuses("of 3 that were tried; there are no others: drop or "
+                     "loosen one of `TILE > 128`", self.tune, "r",
                      constraints=["TILE > 128"], status=3)
         self.refuses("an answer for x", self.tune, "r",
                      answer={"x": array.array("f", [0] * N)})

@@ -14,6 +14,7 @@ import warnings
 from . import _command
 from ._array import number_of, view_of, whole
 from ._library import Error, INVALID_ARGUMENT, STORAGE
+from ._source import may_write, own_name, parameter_names, pointer_type
 from ._spec import REAL, host_array, yaml_of, write_text
 from ._tune import (InOut, In, Variable, _Writer, _in_order, _mapping, _run,
                     folder_of, is_array, like)
@@ -41,7 +42,8 @@ REFUSED = {
     "strategy": "budget= says how long to search; shmtune.tune takes "
                 "strategy=, and `shmtune list` names all",
     "strategy_options": "budget=\"60s\" or budget=500 says how long to search",
-    "cache": "a journal of every run is kept below folder=",
+    "cache": "a journal of every run is kept below folder=, and resume=True "
+             "goes on with it",
     "simulation_mode": "give device=\"replay:FILE\", with the journal of a run",
     "parallel": "candidates are always compiled in parallel",
     "observers": "shmtune reports times, registers, spills, shared bytes and "
@@ -51,7 +53,9 @@ REFUSED = {
     "objectives": "the time is what is minimised; sort the results by a metric",
     "seed": "shmtune.tune takes seed=",
 }
-UNSET = {"platform": 0, "quiet": False, "simulation_mode": False}
+# What says no more than what shmtune does.
+UNSET = {"platform": 0, "quiet": False, "simulation_mode": False,
+         "objective": "time", "objective_higher_is_better": False}
 
 
 def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
@@ -60,16 +64,18 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
                 verify=None, verbose=False, lang=None, device=0, *,
                 cmem_args=None, compiler_options=None, log=None, iterations=7,
                 metrics=None, folder="tuned", budget=None, default=None,
-                **others):
+                resume=False, **others):
     """Tunes a kernel, and returns (results, env) as Kernel Tuner does.
 
     results     a dictionary for each configuration that ran and is right: the
                 parameters, "time" and "times" in milliseconds, the metrics
     env         "best_config", "rejected" (those that are not in results, with
-                the verdict and the reason), "spec", "tuning", "journal", ...
+                the verdict and the reason), "spec", "tuning", "journal", ...;
+                env.tuned is what shmtune.tune gives
 
     Beside what Kernel Tuner's examples give: device="replay:FILE", folder=,
-    budget= (of shmtune.tune), default= (the configuration to begin with).
+    budget= and resume= (of shmtune.tune), default= (the configuration to begin
+    with).
     """
     others["grid_div_z"] = grid_div_z
     _refuse(others)
@@ -96,8 +102,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
         count = _command.run(["space", path])["valid"]
         budget = "all" if count <= ALL else BUDGET
     tuned = _run(folder, path, device, budget,
-                 "exhaustive" if budget == "all" else None, 1, False, verbose,
-                 spec.name)
+                 "exhaustive" if budget == "all" else None, 1, resume,
+                 verbose, spec.name)
     results, rejected = _sorted_out(tuned, spec.parameters)
     if verify is not None:
         if answer is None:
@@ -106,13 +112,19 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
         rejected += wrong
     for row in results:
         _add_metrics(row, metrics)
-    env = {"device_name": tuned.device, "rejected": rejected,
-           "checked": answer is not None, "spec": path,
-           "tuning": tuned.tuning, "journal": tuned.journal, "tuned": tuned,
-           "total_time": 1000 * (time.perf_counter() - began)}
+    env = _Env(device_name=tuned.device, rejected=rejected,
+               checked=answer is not None, spec=path, tuning=tuned.tuning,
+               journal=tuned.journal,
+               total_time=1000 * (time.perf_counter() - began))
+    env.tuned = tuned
     if results:
         env["best_config"] = _best(results, tuned.best)
     return results, env
+
+
+class _Env(dict):
+    """What Kernel Tuner's env is: its users write it as JSON.  `tuned` is what
+    shmtune.tune gives."""
 
 
 def _refuse(others):
@@ -120,7 +132,7 @@ def _refuse(others):
         if name not in REFUSED:
             raise TypeError("tune_kernel() got an unexpected keyword argument "
                             "'%s'" % name)
-        unset = (isinstance(value, int) and name in UNSET
+        unset = (isinstance(value, (int, str)) and name in UNSET
                  and value == UNSET[name])
         if value is not None and not unset:
             raise Error("tune_kernel: shmtune does not take %s; %s" % (
@@ -229,10 +241,10 @@ class _Spec:
     def take(self, arguments, constants, answer, atol):
         arguments = _listed(arguments, "arguments")
         answer = None if answer is None else _listed(answer, "answer")
-        names = _parameter_names(self.text, self.function, len(arguments))
+        names = parameter_names(self.text, self.function, len(arguments))
         taken = set(self.parameters) | set(self.sizes)
         written = {n for n in names
-                   if _may_write(self.text, self.function, n)}
+                   if may_write(self.text, self.function, n)}
         self.names = [n + "_" if n in taken else n for n in names]
         if answer is not None and len(answer) != len(arguments):
             raise Error("answer has %d members, there are %d arguments" % (
@@ -297,7 +309,7 @@ class _Spec:
         lines.append(text)
         for n in self.unchecked:
             kind = ("void" if self.function != self.entry else
-                    _pointer_type(self.text, self.function,
+                    pointer_type(self.text, self.function,
                                   list(self.given).index(n)))
             lines.append(
                 "#ifdef SHMTUNE_COMPARE\n"
@@ -336,17 +348,13 @@ def _source_of(source):
             STORAGE) from None
 
 
-def _without_comments(text):
-    return re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
-
-
 def _entry_of(name, parameters):
     """(the function's own name, the spec's entry) of "ns::add<float, width>":
     what a template is given may name parameters."""
     function, bracket, given = name.partition("<")
     given = re.sub(r"[A-Za-z_]\w*", lambda m: "{%s}" % m.group()
                    if m.group() in parameters else m.group(), given)
-    return (function.rpartition("::")[2].strip(), function + bracket + given)
+    return own_name(function), function + bracket + given
 
 
 def _word_macro(name, words):
@@ -357,76 +365,16 @@ def _word_macro(name, words):
         for k, word in enumerate(words)) + "#endif"
 
 
-def _signature(text, entry):
-    """(the parameters of a kernel as texts, its body)."""
-    text = _without_comments(text)
-    found = re.search(r"__global__[^;{()]*?(?:__launch_bounds__\s*\([^)]*\)"
-                      r"[^;{()]*?)?\b%s\s*\(" % re.escape(entry), text)
-    if not found:
-        return None, ""
-    close = _matching(text, found.end() - 1, "()")
-    body = text.find("{", close)
-    inside = text[found.end():close].strip()
-    return ([p.strip() for p in inside.split(",")] if inside else [],
-            text[body:_matching(text, body, "{}") + 1] if body >= 0 else "")
-
-
-def _matching(text, at, pair):
-    depth = 0
-    for k in range(at, len(text)):
-        depth += (text[k] == pair[0]) - (text[k] == pair[1])
-        if depth == 0:
-            return k
-    return len(text)
-
-
-def _parameter_names(text, entry, count):
-    parameters, _ = _signature(text, entry)
-    if parameters is None:
-        raise Error("the source has no __global__ function %s" % entry)
-    if len(parameters) != count:
-        raise Error("kernel %s has %d parameters, arguments has %d" % (
-            entry, len(parameters), count))
-    return [re.findall(r"[A-Za-z_]\w*", p)[-1] for p in parameters]
-
-
-def _pointer_type(text, entry, k):
-    """What parameter k points to."""
-    parameter = _signature(text, entry)[0][k]
-    before = parameter.rpartition("*")[0]
-    before = re.sub(r"\b(const|volatile|__restrict__)\b", " ", before)
-    return " ".join(before.split()) or "void"
-
-
-def _may_write(text, entry, name):
-    """Whether a kernel may write what a parameter points to: not if that is
-    const, or if the parameter is only indexed, and never assigned to."""
-    parameters, body = _signature(text, entry)
-    own = [p for p in parameters if re.search(r"\b%s$" % re.escape(name), p)]
-    if own and re.search(r"\bconst\b", own[0].partition("*")[0]):
-        return False
-    for found in re.finditer(r"\b%s\b" % re.escape(name), body):
-        rest = body[found.end():].lstrip()
-        before = body[:found.start()].rstrip()
-        if before.endswith("__ldg(&"):
-            before = before[:-len("__ldg(&")]
-        if not rest.startswith("[") or before.endswith(("&", "++", "--")):
-            return True
-        after = rest[_matching(rest, 0, "[]") + 1:].lstrip()
-        # A member of a vector: points[i].x
-        after = re.sub(r"^\.\w+\s*", "", after)
-        if re.match(r"(=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--|\[)", after):
-            return True
-    return False
-
-
 # -- values -------------------------------------------------------------------
 
 def _values(values, name):
     if isinstance(values, (str, bytes)):
         raise Error("tune_params: %s is the text %.80r; expected a list"
                     % (name, values))
-    return _list_of(values, name)
+    values = _list_of(values, name)
+    if not values:
+        raise Error("tune_params: %s has no values" % name)
+    return values
 
 
 def _value(value, name):
@@ -504,10 +452,11 @@ def _sorted_out(tuned, parameters):
             continue
         out["time"] = row["time_us"] / 1000
         out["times"] = [t / 1000 for t in row.get("samples_us", [])]
-        for theirs, ours in (("compile_time", "compile_ms"),
-                             ("benchmark_time", "measure_ms")):
-            if ours in row:
-                out[theirs] = row[ours]
+        # Kernel Tuner's functions that write results want all five.
+        out.update(compile_time=row.get("compile_ms", 0.0),
+                   benchmark_time=row.get("measure_ms", 0.0),
+                   verification_time=0.0, strategy_time=0.0,
+                   framework_time=0.0)
         results.append(out)
     return results, rejected
 
@@ -557,7 +506,7 @@ def _add_metrics(row, metrics):
             continue
         # A text is the caller's own Python, as it is Kernel Tuner's.
         try:
-            row[name] = eval(metric, {"__builtins__": {}}, dict(row))
+            row[name] = eval(metric, dict(row))
         except Exception as error:
             raise Error("the metric %s, %.80r: %s" % (name, metric, error)
                         ) from None

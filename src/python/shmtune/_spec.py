@@ -19,6 +19,9 @@ _NPY = {"f16": "<f2", "bf16": "<u2", "f8e4m3": "|u1", "f8e5m2": "|u1",
         "f32": "<f4", "f64": "<f8", "i8": "|i1", "u8": "|u1", "i16": "<i2",
         "u16": "<u2", "i32": "<i4", "u32": "<u4", "i64": "<i8", "u64": "<u8",
         "bool": "|b1"}
+COMPLEX = {k: "; give its view of real numbers, two for each of it: "
+              "x.view(numpy.%s)" % real
+           for k, real in (("Zf", "float32"), ("Zd", "float64"))}
 REAL = ("f16", "bf16", "f8e4m3", "f8e5m2", "f32", "f64")
 MOST_TRIED = 200000
 MOST_VALUES = 65536     # of a range; the command takes no more
@@ -86,13 +89,16 @@ def host_array(x, what):
     if view is None:
         raise Error("%s is a %s; expected an array" % (what,
                                                        type(x).__name__))
-    if not view.c_contiguous:
-        view = memoryview(view.tobytes()).cast("B").cast(
-            view.format.lstrip("<=@"), view.shape)
     word = element(x, view)
     if word is None:
         raise Error("%s has elements of the type %r, which shmtune does not "
-                    "have" % (what, view.format))
+                    "have%s" % (what, view.format, COMPLEX.get(view.format,
+                                                               "")))
+    if not view.c_contiguous:
+        kind = view.format.lstrip("<=@")
+        # Of "e" memoryview makes none before Python 3.12.
+        view = memoryview(view.tobytes()).cast("B").cast(
+            "H" if kind == "e" else kind, view.shape)
     return view, word
 
 
@@ -140,8 +146,13 @@ def choose_default(parameters, constraints, block, sizes):
         if tried > 20 * MOST_TRIED:
             break
     if best is None:
+        every = tried == math.prod(map(len, parameters.values()))
         raise Error("no configuration satisfies the constraints, of %d that "
-                    "were tried; give one as default=" % tried, 3)
+                    "were tried; %s" % (
+                        tried, "there are no others: drop or loosen one of "
+                        "%s, or give more values" % ", ".join("`%s`" % c
+                                                  for c in constraints)
+                        if every else "give one as default="), 3)
     return best[1]
 
 

@@ -16,6 +16,7 @@ from ._array import is_gpu_array, number_of, view_of, whole
 from ._expr import parse, value_of
 from ._library import Error, STORAGE, WRONG_RESULT
 from ._open import open as open_folder
+from ._source import number_types, own_name
 from ._spec import (REAL, choose_default, host_array, make_folder, range_of,
                     write_npy, write_text, yaml_of)
 
@@ -61,6 +62,7 @@ class Variable(_Given):
 class Tuned:
     """What tune() gives back.
 
+    size        the problem, {"rows": 4096, "cols": 4096}
     best        the winner of the finals, a dictionary
     time_us, default_us    its time and that of the default, there
     ties        the configurations that are as fast, with the winner
@@ -68,15 +70,15 @@ class Tuned:
                 parameters, verdict, reason, registers, ..., and time_us, as
                 the search measured it
     spec, tuning, journal  the files
+    others      a Tuned of each other problem, or device, of the same call
     """
 
-    def __init__(self, folder, name, spec, document, journal):
-        found = document["results"][0]
+    def __init__(self, folder, name, spec, found, journal):
         self.folder, self.name, self.spec = folder, name, spec
         # Of this moment: a program may go to another folder.
         self._places = os.path.abspath(folder), os.path.abspath(spec)
         self.tuning, self.journal = found["tuning"], found["journal"]
-        self.best = found["config"]
+        self.size, self.best = found["size"], found["config"]
         self.time_us = found["result"].get("time_us")
         self.default_us = found["default_us"]
         self.device = found["device"]["name"]
@@ -84,6 +86,7 @@ class Tuned:
         self.found = found
         self.results = [_row(entry) for entry in journal["results"]]
         self.verdicts = found["verdicts"]
+        self.others = []
 
     def kernel(self):
         """The kernel, to be called with arrays, as it was tuned."""
@@ -112,11 +115,15 @@ class Tuned:
             gain += ("; %d are equally fast: the tie rule chose this one"
                      % len(self.ties))
         head = "%s on %s: %s" % (
-            self.name, self.device, _pairs(self.best, self.best)
+            " ".join([self.name] + ["%s=%d" % pair
+                                    for pair in self.size.items()]),
+            self.device, _pairs(self.best, self.best)
             + (": %.2f us" % self.time_us if self.time_us else "") + gain)
         if width is not None:
             head = "\n  ".join(_wrapped(head, width - 2, ""))
-        return head + "\n" + self.table(width=width)
+        more = ("\nand %d more, in others" % len(self.others)
+                if self.others else "")
+        return head + "\n" + self.table(width=width) + more
 
     def __str__(self):
         return self._text(shutil.get_terminal_size().columns
@@ -212,7 +219,9 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
     """Tunes a kernel, and returns what was found as a Tuned.
 
     source      the text of a CUDA source, or its path; without `entry` the
-                path of a spec, or the name of a kernel that shmtune has
+                path of a spec, or the name of a kernel that shmtune has: of
+                what describes a kernel only `problem` may then be given, the
+                size; without it all that the spec lists are tuned
     entry       the kernel's name
     problem     {"n": 1000000}: the sizes that expressions may name
     arguments   the kernel's, in its order, {name: what}: an array is read;
@@ -236,8 +245,16 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
     """
     folder = folder_of(folder)
     if entry is None:
+        _refuse_beside_spec(
+            arguments=arguments, parameters=parameters,
+            constraints=constraints, grid=grid, block=block, answer=answer,
+            tolerance=tolerance, default=default, derived=derived,
+            shared=shared, name=name, options=options, includes=includes,
+            standard=standard, fast_math=fast_math, compiler=compiler,
+            work=work, keys=keys)
         return _run(folder, _spec_or_name(source), device, budget, strategy,
-                    seed, resume, verbose)
+                    seed, resume, verbose,
+                    sizes=_mapping(problem, "problem"))
     if not isinstance(entry, str):
         raise Error("entry is a %s; expected the name of a kernel"
                     % type(entry).__name__)
@@ -257,6 +274,16 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
     write_text(path, yaml_of(_in_order(spec)))
     return _run(folder, path, device, budget, strategy, seed, resume, verbose,
                 name)
+
+
+def _refuse_beside_spec(**given):
+    for name, value in given.items():
+        if value is None or value is False or (
+                isinstance(value, (tuple, list, dict)) and not value):
+            continue
+        raise Error("%s is given, and no entry: then source is a spec, which "
+                    "has its own; name the kernel of a CUDA source as entry, "
+                    "or write it into the spec" % name)
 
 
 def _check_written(arguments):
@@ -311,7 +338,7 @@ def _spec_of(what):
 
 
 def _run(folder, what, device, budget, strategy, seed, resume, verbose,
-         name=None):
+         name=None, sizes=None):
     words = ["tune", what, "--device", str(device), "--output",
              os.path.join(folder, "tunings"), "--seed", str(seed),
              "--resume" if resume else "--no-resume"]
@@ -321,6 +348,10 @@ def _run(folder, what, device, budget, strategy, seed, resume, verbose,
         words += ["--strategy", strategy]
     if verbose:
         words.append("-v")
+    if sizes:
+        words += ["--size", ",".join("%s=%d" % (
+            n, whole(x, "problem: the size %s" % n))
+            for n, x in sizes.items())]
     spec = _spec_of(what)
     document = _command.run(words, print if verbose else None)
     failures = document["failures"]
@@ -332,9 +363,11 @@ def _run(folder, what, device, budget, strategy, seed, resume, verbose,
                                place.get("column")))
     if not document["results"]:
         raise Error("nothing was tuned", WRONG_RESULT)
-    found = document["results"][0]
-    journal = _command.run(["show", found["journal"], "--spec", spec])
-    return Tuned(folder, name or found["kernel"], spec, document, journal)
+    tuned = [Tuned(folder, name or found["kernel"], spec, found, _command.run(
+        ["show", found["journal"], "--spec", spec]))
+        for found in document["results"]]
+    tuned[0].others = tuned[1:]
+    return tuned[0]
 
 
 class _Writer:
@@ -379,8 +412,10 @@ class _Writer:
         given = self._named(arguments, source)
         launch["arguments"] = [n for n, a in given.items()
                                if not isinstance(a, Variable)]
-        spec = {"format": "kernel/2", "name": self.name,
-                "source": self._source(source),
+        source = self._source(source)
+        self.types = dict(zip(launch["arguments"], number_types(
+            self._text(source), own_name(entry), len(launch["arguments"]))))
+        spec = {"format": "kernel/2", "name": self.name, "source": source,
                 "problem": problem,
                 "parameters": parameters, "derived": derived,
                 "constraints": constraints, "launches": [launch],
@@ -410,6 +445,14 @@ class _Writer:
         write_text(os.path.join(self.kernels, self.name + ".cu"), source)
         return self.name + ".cu"
 
+    def _text(self, source):
+        try:
+            with open(os.path.join(self.kernels, source), encoding="utf-8",
+                      errors="replace") as file:
+                return file.read()
+        except OSError:
+            return ""       # the command says what is wrong with it
+
     @staticmethod
     def _named(arguments, source):
         if isinstance(arguments, dict):
@@ -430,7 +473,7 @@ class _Writer:
                          if a.role in ("output", "inout") else None)
                 a = self._array(name, a, right, tolerance)
             elif isinstance(a, str):
-                a = {"type": "i32", "value": a}
+                a = {"type": self.types.get(name) or "i32", "value": a}
             out[name] = a
         if answers:
             raise Error("an answer for %s, which is no argument that is "
@@ -439,18 +482,22 @@ class _Writer:
         return out
 
     def _plain(self, name, x, has_answer):
-        """A number, or an array whose role follows from the answer."""
+        """A number, or an array whose role follows from the answer.  A number
+        of Python's own is of the parameter's type."""
         view = view_of(x)
         if view is not None and view.ndim == 0:
             word = host_array(x, name)[1]
             return self._scalar(name, word, number_of(x, view))
+        word = self.types.get(name)
         if isinstance(x, bool):
-            return self._scalar(name, "bool", int(x))
+            return self._scalar(name, word or "bool", int(x))
         if isinstance(x, int):
-            return self._scalar(name, "i32" if -2**31 <= x < 2**31 else "i64",
-                                x)
+            return self._scalar(name, word or (
+                "i32" if -2**31 <= x < 2**31 else "i64"), x)
         if isinstance(x, float):
-            return self._scalar(name, "f32", x)
+            if word not in (None, *REAL):
+                x = whole(x, "argument %s" % name)
+            return self._scalar(name, word or "f32", x)
         return (Out if has_answer else In)(x)
 
     def _scalar(self, name, word, number):

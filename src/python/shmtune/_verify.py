@@ -8,6 +8,7 @@ from . import _command
 from . import _library as lib
 from ._array import view_of
 from ._driver import Current, Memory, driver
+from ._spec import host_array
 from ._tune import InOut, Variable, _Given
 
 
@@ -28,7 +29,7 @@ class Verifier:
                 given = spec.given[argument.name]
                 if isinstance(given, _Given) and not isinstance(given,
                                                                 Variable):
-                    view = view_of(given.array)
+                    view = host_array(given.array, argument.name)[0]
                     memory = Memory(driver(), view.nbytes)
                     memory.write(view)
                     self._memory[argument.name] = memory
@@ -77,11 +78,11 @@ class Verifier:
             if argument.name in self._memory:
                 memory = self._memory[argument.name]
                 if isinstance(given, InOut):
-                    memory.write(view_of(given.array))
+                    memory.write(host_array(given.array, argument.name)[0])
                 slots[k] = memory.pointer
                 pointers[k] = addressof(slots) + 8 * k
             elif isinstance(given, Variable):
-                view = view_of(given.array)
+                view = host_array(given.array, argument.name)[0]
                 data = (c_char * view.nbytes).from_buffer_copy(view)
                 lib.check(lib.library().fill(
                     function, k, data, view.nbytes, None, byref(message)),
