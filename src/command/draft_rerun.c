@@ -17,19 +17,18 @@
 /* How many times as far as numbers were seen apart they may be. */
 static const double MORE = 4;
 
-/* What a draft proposes for reals whatever was seen, unless two numbers of the
- * type that follow each other are further apart. */
+/* What a draft proposes for reals whatever was seen, unless that of the type
+ * is more. */
 static const double RELATIVE = 1e-5, MAXIMUM = 1e-6;
 
-/* From 1 to the next number. */
-static double unit_of(enum shmt_element element)
+static double tolerance_of(const struct shmt_draft_memory *memory)
 {
-    return 2 / ((double)shmt_element_type(element)->ramp + 1);
+    return strtod(shmt_element_tolerance(memory->element), NULL);
 }
 
 static double relative_of(const struct shmt_draft_memory *memory)
 {
-    return fmax(RELATIVE, 2 * unit_of(memory->element));
+    return fmax(RELATIVE, tolerance_of(memory));
 }
 
 /* -- the experiments ------------------------------------------------------ */
@@ -197,7 +196,7 @@ static double seen(const struct shmt_draft_memory *memory)
 void shmt_draft_add_tolerance(const struct shmt_draft_memory *memory,
                               struct shmt_text *text)
 {
-    const double usual = fmax(MAXIMUM, unit_of(memory->element));
+    const double usual = fmax(MAXIMUM, tolerance_of(memory));
 
     if (!shmt_element_is_real(memory->element))
         return;

@@ -6,11 +6,14 @@ import importlib.util
 import io
 import os
 import pathlib
+import re
+import subprocess
 import tempfile
 import unittest
 from unittest import mock
 
 import shmtune
+from shmtune import _command
 from device import Case, Interface, text_of
 
 N = 1000
@@ -277,6 +280,32 @@ class Tune(Case):
             spec = file.read()
         self.assertIn("half: {type: f16, role: output, count: 1000, "
                       "tolerance: {absolute: 1.0e-06, relative: 0.001}}", spec)
+
+    def test_coarse(self):
+        "the tolerance of a type is the one that the command proposes"
+        from shmtune._spec import REAL
+        from shmtune._tune import COARSE
+        os.makedirs("coarse", exist_ok=True)
+        with open("coarse/all.cu", "w", encoding="utf-8") as file:
+            file.write("extern \"C\" __global__ void all(%s) {}\n" % ", ".join(
+                "void *" for _ in REAL))
+        with open("coarse/all.yaml", "w", encoding="utf-8") as file:
+            file.write("format: kernel/2\nname: all\nsource: all.cu\n"
+                       "parameters: {A: {values: [1], default: 1}}\nlaunches:\n"
+                       "- {entry: all, grid: [1], block: [1], "
+                       "arguments: [%s]}\narguments:\n" % ", ".join(
+                           "y_" + word for word in REAL))
+            file.writelines("  y_%s: {type: %s, role: output, count: 1}\n"
+                            % (word, word) for word in REAL)
+        said = subprocess.run(
+            [_command.program(), "check", "coarse/all.yaml", "--arch",
+             "sm_90"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, env=_command.environment()).stdout
+        said = dict(re.findall(r"y_(\w+) is \w+ without a tolerance:[^{]*"
+                               r"\{relative: ([^}]*)\}", " ".join(
+                                   said.split())))
+        self.assertEqual(sorted(said), sorted(REAL))
+        self.assertEqual(COARSE, {w: float(said[w]) for w in COARSE})
 
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
     def test_strided(self):

@@ -21,7 +21,7 @@ from ._spec import (REAL, choose_default, host_array, make_folder, range_of,
                     write_npy, write_text, yaml_of)
 
 TOLERANCE = {"absolute": 1e-6, "relative": 1e-5}
-# Of types whose neighbours are further apart.
+# Of types whose neighbours are further apart; kernel/element.c has them too.
 COARSE = {"f16": 1e-3, "bf16": 1.6e-2, "f8e4m3": 0.125, "f8e5m2": 0.25}
 
 
