@@ -46,11 +46,19 @@ static const struct {
     [MISSING] = {"missing", SHMT_PAINT_BAD},
 };
 
+enum { KINDS = 8 };    /* more of them in one machine are not looked at */
+
 struct visit {
     struct shmt_table table;
     json_t *json;
     bool can_tune;
     int usable, busy;    /* GPUs: busy ones may be usable later */
+    struct {
+        char arch[16];
+        int ordinal;     /* of the first GPU that has it */
+    } kinds[KINDS];
+    int kind_count;
+    int device;          /* the first for which kernels compile; -1: none */
     bool compiles, writes;         /* the latter: into ./tunings */
     size_t kernels, recordings;    /* that are built in */
 };
@@ -203,6 +211,18 @@ static void refuse_device(struct visit *visit, const char *what,
                 device->name, device->uuid, device->uuid);
 }
 
+static void keep_kind(struct visit *visit, const char *arch, int ordinal)
+{
+    for (int k = 0; k < visit->kind_count; k++)
+        if (strcmp(visit->kinds[k].arch, arch) == 0)
+            return;
+    if (visit->kind_count == KINDS)
+        return;
+    snprintf(visit->kinds[visit->kind_count].arch, sizeof visit->kinds->arch,
+             "%s", arch);
+    visit->kinds[visit->kind_count++].ordinal = ordinal;
+}
+
 /* Each GPU has a verdict of its own: whether one can tune on it. */
 static void look_at_device(struct visit *visit,
                            const struct shmt_driver *driver, int ordinal)
@@ -230,6 +250,7 @@ static void look_at_device(struct visit *visit,
     }
     visit->usable++;
     shmt_device_arch_text(&device, arch);
+    keep_kind(visit, arch, ordinal);
     add_finding(visit, GOOD, what,
                 "%s, %s, %d multiprocessors, %lld KiB of shared memory a "
                 "block, %s",
@@ -270,9 +291,27 @@ static void look_at_driver(struct visit *visit)
 
 /* -- the compiler --------------------------------------------------------- */
 
+/* Whether registers, spills and shared bytes of the probe can be read. */
+static void look_at_report(struct visit *visit, const char *log)
+{
+    struct shmt_resources resources;
+
+    if (shmt_ptxas_resources(log, "probe", &resources) &&
+        resources.shared_static_bytes == 512)
+        add_finding(visit, GOOD, "report",
+                    "registers, spills and shared bytes can be read");
+    else
+        add_finding(visit, MISSING, "report",
+                    "the compiler's resource report (--ptxas-options=-v) "
+                    "is not understood: registers and spills will be "
+                    "unknown; please report it with the version of NVRTC");
+}
+
 /* One small kernel with 128 floats of shared memory, for which the report has
- * to say 512 bytes. */
-static void look_at_report(struct visit *visit, const struct shmt_nvrtc *nvrtc)
+ * to say 512 bytes; `ordinal` is -1 where there is no GPU. */
+static void look_at_compiling(struct visit *visit,
+                              const struct shmt_nvrtc *nvrtc,
+                              const char *arch, int ordinal)
 {
     static const char source[] =
         "extern \"C\" __global__ void probe(float *out)\n"
@@ -282,8 +321,8 @@ static void look_at_report(struct visit *visit, const struct shmt_nvrtc *nvrtc)
         "    __syncthreads();\n"
         "    out[threadIdx.x] = tile[127 - threadIdx.x];\n"
         "}\n";
-    static const char *const options[] = {"--gpu-architecture=sm_90",
-                                          "--ptxas-options=-v"};
+    char option[64];
+    const char *const options[] = {option, "--ptxas-options=-v"};
     static const char *const entries[] = {"probe"};
     const struct shmt_nvrtc_job job = {
         .name = "probe.cu", .source = source, .option_count = 2,
@@ -291,27 +330,26 @@ static void look_at_report(struct visit *visit, const struct shmt_nvrtc *nvrtc)
     };
     struct shmt_arena *arena = shmt_arena_new();
     struct shmt_nvrtc_product product;
-    struct shmt_resources resources;
     struct shmt_error err = {0};
 
-    if (arena == NULL ||
-        shmt_nvrtc_compile(nvrtc, &job, arena, &product, &err) !=
-            SHMTUNE_OK) {
-        add_finding(visit, MISSING, "compiling", "%s", err.text);
-        visit->can_tune = false;
-    } else {
+    snprintf(option, sizeof option, "--gpu-architecture=%s", arch);
+    if (arena != NULL && shmt_nvrtc_compile(nvrtc, &job, arena, &product,
+                                            &err) == SHMTUNE_OK) {
+        add_finding(visit, GOOD, "compiling", "a kernel for %s in %.0f ms",
+                    arch, product.elapsed_ms);
+        if (!visit->compiles)
+            look_at_report(visit, product.log);
         visit->compiles = true;
-        add_finding(visit, GOOD, "compiling", "a kernel for sm_90 in %.0f ms",
-                    product.elapsed_ms);
-        if (shmt_ptxas_resources(product.log, "probe", &resources) &&
-            resources.shared_static_bytes == 512)
-            add_finding(visit, GOOD, "report",
-                        "registers, spills and shared bytes can be read");
-        else
-            add_finding(visit, MISSING, "report",
-                        "the compiler's resource report (--ptxas-options=-v) "
-                        "is not understood: registers and spills will be "
-                        "unknown; please report it with the version of NVRTC");
+        if (visit->device < 0)
+            visit->device = ordinal;
+    } else if (ordinal >= 0 &&
+               strstr(err.text, "--gpu-architecture") != NULL) {
+        add_finding(visit, MISSING, "compiling", "NVRTC %d.%d does not know "
+                    "%s, the architecture of GPU %d: name one that does in "
+                    "$SHMTUNE_NVRTC", nvrtc->version / 1000,
+                    nvrtc->version % 1000 / 10, arch, ordinal);
+    } else {
+        add_finding(visit, MISSING, "compiling", "%s", err.text);
     }
     shmt_arena_free(arena);
 }
@@ -355,7 +393,13 @@ static void look_at_compiler(struct visit *visit)
                     "no toolkit headers: kernels that include <cuda_fp16.h> "
                     "and the like do not compile; install the toolkit or the "
                     "wheel nvidia-cuda-runtime and set CUDA_HOME");
-    look_at_report(visit, nvrtc);
+    for (int k = 0; k < visit->kind_count; k++)
+        look_at_compiling(visit, nvrtc, visit->kinds[k].arch,
+                          visit->kinds[k].ordinal);
+    /* An architecture that each NVRTC knows: for inspect. */
+    if (!visit->compiles)
+        look_at_compiling(visit, nvrtc, "sm_90", -1);
+    visit->can_tune = visit->can_tune && visit->device >= 0;
 }
 
 /* -- folders -------------------------------------------------------------- */
@@ -498,17 +542,21 @@ static void look_at_folders(struct visit *visit)
 static void add_last_words(const struct visit *visit, struct shmt_text *text)
 {
     const char *const output = visit->writes ? "" : " --output DIR";
+    char device[32] = "";    /* 0 is taken without a word */
 
+    if (visit->device > 0)
+        snprintf(device, sizeof device, " --device %d", visit->device);
     if (visit->can_tune && visit->kernels > 0) {
         shmt_text_addf(text, "\nThis machine can tune on a GPU: `shmtune "
-                             "--device 0%s`, or `shmtune tune SPEC.yaml%s`.\n",
-                       output, output);
+                             "--device %d%s`, or `shmtune tune SPEC.yaml%s%s`"
+                             ".\n",
+                       visit->device, output, device, output);
         return;
     }
     if (visit->can_tune) {
         shmt_text_addf(text, "\nThis machine can tune on a GPU, kernels of "
-                             "your own: `shmtune tune SPEC.yaml%s`.\n",
-                       output);
+                             "your own: `shmtune tune SPEC.yaml%s%s`.\n",
+                       device, output);
         return;
     }
     shmt_text_add(text, visit->busy > 0 && visit->usable == 0
@@ -547,7 +595,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
     struct visit visit = {
-        .table = {.titles = "|what|finding"}, .can_tune = true
+        .table = {.titles = "|what|finding"}, .can_tune = true, .device = -1
     };
     bool json = false;
     const struct shmt_command_option options[] = {

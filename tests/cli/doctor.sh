@@ -174,7 +174,8 @@ mount -t tmpfs none '$root/kernels'" doctor
     run doctor
     check "one of two in exclusive use" all "exits 0" \
         "out_has '^note  *GPU 0  .*exclusive use.* -i GPU-abab.*ab00 --comp'" \
-        "out_has '^ok  *GPU 1 .*ab01'" "out_has 'This machine can tune'"
+        "out_has '^ok  *GPU 1 .*ab01'" "out_has 'This machine can tune'" \
+        "out_has '.shmtune --device 1.'" "out_has 'SPEC.yaml --device 1.'"
     FAKE_CUDA_FAIL=DevicePrimaryCtxRetain=46
     run doctor
     check "both: there are GPUs, but not now" all "exits 6" \
@@ -186,6 +187,11 @@ mount -t tmpfs none '$root/kernels'" doctor
         "out_has '^missing  *GPU 1  .*ab01: a context cannot be made'" \
         "out_has 'This machine cannot tune on a GPU.$'"
     unset FAKE_CUDA_DEVICES FAKE_CUDA_FAIL
+    FAKE_CUDA_MAJOR=5 run doctor
+    check "a GPU that the compiler does not know" all "exits 6" \
+        "out_has '^ok  *GPU 0  *.*sm_50'" \
+        "out_has '^missing  *compiling  *NVRTC .* sm_50, .* of GPU 0: .*NVRTC'" \
+        "out_has 'cannot tune on a GPU.$'" "out_has 'inspect KERNEL|SPEC'"
     # shellcheck disable=SC2046
     run $(sed -n 's/.* build\/shmtune \(doctor[a-z0-9 -]*\) >.*/\1/p' \
         "$source/quickstart")
