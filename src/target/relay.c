@@ -303,7 +303,13 @@ static enum shmtune_status report(struct relay *relay,
 {
     struct shmt_far_note note = {.kind = SHMT_FAR_NOTE_REPLY};
 
-    if (event != SHMT_SUPERVISOR_DIED && event != SHMT_SUPERVISOR_LOST) {
+    /* Of a signal that somebody sent: the next worker is asked again.  Where
+     * the whole job got it, the loop ends, and the other side asks another. */
+    if (event == SHMT_SUPERVISOR_LOST) {
+        relay->asked = true;
+        return SHMTUNE_OK;
+    }
+    if (event != SHMT_SUPERVISOR_DIED) {
         note.reply = relay->child.message;
         return say(relay, &note, err);
     }

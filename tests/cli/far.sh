@@ -46,10 +46,21 @@ busy*) export FAKE_WORKER_BUSY_MS=60000
     exec timeout -s KILL \${trick#busy} "\$@" ;;
 term*) exec timeout \${trick#term} "\$@" ;;
 freeze*)
-    "\$@" <&0 & relay=\$!
+    exec 3<&0   # what runs in the background has no other standard input
+    "\$@" <&3 3<&- & relay=\$!
     sleep \${trick#freeze}
     kill -STOP \$relay
     exec sleep 30 ;;
+signal*) export FAKE_WORKER_BUSY_MS=900
+    exec 3<&0
+    "\$@" <&3 3<&- & relay=\$!
+    for _ in 1 2 3 4; do
+        sleep \${trick#signal}
+        worker=\$(cat /proc/\$relay/task/\$relay/children)
+        ! grep -qs -e --spec "/proc/\${worker% }/cmdline" ||
+            kill -TERM \$worker
+    done
+    wait \$relay ;;
 late*) sleep "\${trick#late}"
     exec "\$@" ;;
 only) mkdir held 2>/dev/null ||
@@ -247,6 +258,9 @@ check "lost three times over one candidate" all 'exits 0' 'uses 4' \
 far term0.6 -- "$@" -o preempted
 check "told to end" all 'exits 0' 'uses 2' 'err_has "was lost: the launcher"' \
     'same preempted slowly'
+far signal0.5 -- ./slowly.yaml --budget 1 -o signalled
+check "its measure worker is told to end, by a person or a batch system" all \
+    'exits 0' 'uses 1' 'err_lacks "lost"' '[ "$(results signalled | wc -l)" = 1 ]'
 far freeze0.6 -- "$@" -o frozen --far-timeout 5
 check "frozen" all 'exits 0' 'uses 2' 'same frozen slowly' \
     'err_has "was lost: nothing came for 5 s"'
