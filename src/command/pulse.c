@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pulse: a thread that speaks when nobody else does: a command that has said
- * nothing for four seconds is still at work, and says at what.  Called by
- * main.c, by what prints, and by commands that begin something that may be
- * long.  Everything but shmt_command_pulse_begin and _end may be called before
- * the thread is there, and without it.
+ * nothing for four seconds is still at work, and says at what, the longer it
+ * takes the less often.  Called by main.c, by what prints, and by commands that
+ * begin something that may be long.  Everything but shmt_command_pulse_begin
+ * and _end may be called before the thread is there, and without it.
  */
 #include "config.h"
 
 #include "command/command.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,7 +55,9 @@ static void *run(void *none)
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&pulse.ended, &pulse.lock, &until);
         now_s = shmt_clock_s();
-        if (!pulse.is_over && now_s - pulse.said_s >= silence_s)
+        if (!pulse.is_over &&
+            now_s - pulse.said_s >=
+                fmax(silence_s, (now_s - pulse.began_s) / 8))
             speak(now_s);
     }
     pthread_mutex_unlock(&pulse.lock);
