@@ -111,36 +111,47 @@ static enum shmtune_status give_order(struct shmt_courier *courier,
 
 /* -- losing it ------------------------------------------------------------ */
 
-/* The last line that the launcher wrote to its standard error. */
+/* The last line that the launcher wrote to its standard error, without a full
+ * stop: what follows has its own. */
 static void add_stderr(const struct shmt_courier *courier, char *out,
                        size_t room)
 {
     const char *const text = shmt_worker_stderr(courier->launcher);
     size_t end = strlen(text), start;
 
-    while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == '\r'))
+    while (end > 0 && strchr("\r\n.", text[end - 1]) != NULL)
         end--;
     start = end;
     while (start > 0 && text[start - 1] != '\n')
         start--;
     if (end > start)
-        snprintf(out, room, ": %.*s", (int)(end - start), text + start);
+        snprintf(out, room, ": %.*s", (int)fmin(189, (double)(end - start)),
+                 text + start);
+}
+
+/* What the launcher says, as far as it is for people. */
+static void add_said(const struct shmt_courier *courier, char *out,
+                     size_t room)
+{
+    size_t used;
+
+    add_stderr(courier, out, room);
+    used = strlen(out);
+    if (!courier->greeted && courier->heard_first[0] != '\0')
+        snprintf(out + used, room - used,
+                 "; before a greeting it wrote \"%.60s\"",
+                 courier->heard_first);
 }
 
 static void lose(struct shmt_courier *courier, const char *why)
 {
-    char said[192] = "";
+    char said[300] = "";
 
     if (courier->lost)
         return;
     courier->lost = true;
-    add_stderr(courier, said, sizeof said);
-    snprintf(courier->why, sizeof courier->why, "%.110s%s%s%.60s%s", why,
-             said, !courier->greeted && courier->heard_first[0] != '\0'
-             ? "; before a greeting it wrote \"" : "",
-             courier->greeted ? "" : courier->heard_first,
-             !courier->greeted && courier->heard_first[0] != '\0'
-             ? "\"" : "");
+    add_said(courier, said, sizeof said);
+    snprintf(courier->why, sizeof courier->why, "%.110s%s", why, said);
 }
 
 /* -- waiting -------------------------------------------------------------- */
@@ -148,10 +159,20 @@ static void lose(struct shmt_courier *courier, const char *why)
 static enum shmtune_status hear_noise(struct shmt_courier *courier,
                                       const char *line)
 {
+    const char *const inside = strstr(line, SHMT_FAR_GREETING);
+    char why[SHMT_RESULT_REASON];
+
     courier->noise += strlen(line) + 1;
     if (courier->heard_first[0] == '\0')
         snprintf(courier->heard_first, sizeof courier->heard_first, "%s",
                  line);
+    if (inside != NULL) {
+        snprintf(why, sizeof why, "it has \"%.*s\" before each line: leave "
+                 "that out (srun --label)",
+                 (int)fmin(20, (double)(inside - line)), line);
+        courier->heard_first[0] = '\0';
+        lose(courier, why);
+    }
     if (courier->noise > NOISE)
         lose(courier, "the launcher writes and writes, and no relay greets");
     return SHMTUNE_OK;
@@ -174,6 +195,12 @@ static enum shmtune_status hear_line(struct shmt_courier *courier,
                                 &what);
     if (status == SHMTUNE_NO_MEMORY)
         return shmt_error_memory(err);
+    if (status != SHMTUNE_OK && line[strcspn(line, "\r")] != '\0') {
+        courier->heard_first[0] = '\0';
+        lose(courier, "its lines end as a terminal's do: leave that out (-t, "
+                      "--tty, --pty)");
+        return SHMTUNE_OK;
+    }
     if (status != SHMTUNE_OK) {
         snprintf(why, sizeof why, "a line that is no message came: "
                  "\"%.60s\"", line);
@@ -232,11 +259,12 @@ static enum shmtune_status keep_beating(struct shmt_courier *courier,
 {
     const struct shmt_far_order beat = {.kind = SHMT_FAR_BEAT};
     const double now = shmt_clock_s();
-    char why[200];
+    char why[800], said[300] = "";
 
     if (!courier->greeted && now - courier->told >= notice_s) {
-        snprintf(why, sizeof why, "waiting for %.100s for %.0f s",
-                 courier->options->command, now - courier->begun);
+        add_said(courier, said, sizeof said);
+        snprintf(why, sizeof why, "waiting for %.100s for %.0f s%s",
+                 courier->options->command, now - courier->begun, said);
         courier->told = now + 5 * (now - courier->begun);
         return say_text(courier, SHMT_FAR_NOTE_WAITING, why, err);
     }

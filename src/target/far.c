@@ -292,7 +292,7 @@ enum shmtune_status shmt_far_read_order(struct shmt_arena *arena,
 
 bool shmt_far_is_greeting(const char *line)
 {
-    return strncmp(line, "{relay: ", 8) == 0;
+    return strncmp(line, SHMT_FAR_GREETING, strlen(SHMT_FAR_GREETING)) == 0;
 }
 
 static void write_greeting(const struct shmt_far_note *note,

@@ -109,6 +109,9 @@ struct shmt_far_note {
     struct shmt_wire_reply reply;  /* of the measure worker */
 };
 
+/* How a greeting begins. */
+#define SHMT_FAR_GREETING "{relay: "
+
 /* Whether a line may be a greeting: before the first one, a launcher may have
  * written anything else. */
 bool shmt_far_is_greeting(const char *line);

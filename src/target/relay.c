@@ -398,6 +398,9 @@ static enum shmtune_status run(struct relay *relay, struct shmt_error *err)
     else if (status == SHMTUNE_OK)
         snprintf(relay->program, sizeof relay->program, "%s",
                  relay->options->program);
+    /* Ends what a login may have written without an end. */
+    if (status == SHMTUNE_OK && !write_out("\n", 1))
+        relay->ended = true;
     if (status == SHMTUNE_OK)
         status = greet(relay, err);
     relay->heard = relay->beaten = shmt_clock_s();

@@ -61,7 +61,12 @@ signal*) export FAKE_WORKER_BUSY_MS=900
             kill -TERM \$worker
     done
     wait \$relay ;;
-late*) sleep "\${trick#late}"
+unended) printf 'no end of a line'
+    exec "\$@" ;;
+label) "\$@" | sed -u 's/^/0: /' ;;
+crlf) "\$@" | sed -u 's/\$/\r/' ;;
+late*) echo "job 17 is queued." >&2
+    sleep "\${trick#late}"
     exec "\$@" ;;
 only) mkdir held 2>/dev/null ||
     { echo "no GPU is left here" >&2; exit 3; }
@@ -272,6 +277,15 @@ check "refused for good: the launcher's own words" all 'exits 6' 'uses 5' \
 far motd motd motd motd motd -- "$@" -o never
 check "what came before a greeting is told" all 'exits 6' \
     'err_has "before a greeting it wrote \"Welcome to the other machine.\""'
+far unended -- "$@" -o unended
+check "what is no whole line before a greeting" all 'exits 0' 'uses 1' \
+    'same unended slowly'
+far label label label label label -- "$@" -o never
+check "lines with something before them" all 'exits 6' \
+    'err_has "because it has \"0: \" before each line: .*srun --label)\. "'
+far crlf crlf crlf crlf crlf -- "$@" -o never
+check "lines of a terminal" all 'exits 6' \
+    'err_has "because its lines end as a terminal.s do: .*--pty)\. "'
 far endless endless endless endless endless -- "$@" -o never
 check "a launcher that never ends to write" all 'exits 6' \
     'err_has "writes and writes, and no relay greets"'
@@ -314,7 +328,8 @@ check "one that waits in a queue is not waited for" all 'exits 0' 'uses 2' \
     'err_lacks "lost"' 'same_verdicts queued dealt-here'
 far late8 -- "$@" -o late --budget 7s --total 7s
 check "waiting in a queue is not part of the budget" all 'exits 0' \
-    '[ "$(results late | wc -l)" -gt 3 ]' 'err_lacks "too short"'
+    '[ "$(results late | wc -l)" -gt 3 ]' 'err_lacks "too short"' \
+    'err_has "waiting for ./launcher for 5 s: job 17 is queued; before a gr"'
 run tune "$@" --workers 2 -o never
 check "--workers without --on is refused" all 'exits 1' \
     'err_has "workers is for --on"'
