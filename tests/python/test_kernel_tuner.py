@@ -144,6 +144,11 @@ class TuneKernel(Case):
         total = [sum(right[0])] + right[1:]
         results, env = tune("kt_verify", answer=total, verify=verify, atol=3)
         self.assertEqual((len(results), seen), (6, [3] * 6))
+        self.assertTrue(env["checked"])
+        # On a recorded device nothing is run that could be verified.
+        _, replayed = tune("kt_replayed", answer=total, verify=verify,
+                           device="replay:" + env["journal"])
+        self.assertFalse(replayed["checked"])
         total[0] += 5
         results, env = tune("kt_unverified", answer=total, verify=verify)
         self.assertEqual((results, len(env["rejected"])), ([], 6))
@@ -305,6 +310,8 @@ class TuneKernel(Case):
                  {"tune_params": {"a": [False, True]}}),
                 ("tune_params is a list", {"tune_params": [64]}),
                 ("tune_params: a has no values", {"tune_params": {"a": []}}),
+                ("tune_params: a is a dictionary; expected a list",
+                 {"tune_params": {"a": {"from": 1, "to": 2}}}),
                 ("arguments is a int", {"arguments": 5}),
                 ("answer is a int", {"answer": 5}),
                 ("atol is 'x'", {"atol": "x"}),

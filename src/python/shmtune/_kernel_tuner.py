@@ -113,7 +113,9 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     for row in results:
         _add_metrics(row, metrics)
     env = _Env(device_name=tuned.device, rejected=rejected,
-               checked=answer is not None, spec=path, tuning=tuned.tuning,
+               checked=answer is not None and not (
+                   verify is not None and tuned.found["recorded"]),
+               spec=path, tuning=tuned.tuning,
                journal=tuned.journal,
                total_time=1000 * (time.perf_counter() - began))
     env.tuned = tuned
@@ -371,6 +373,9 @@ def _values(values, name):
     if isinstance(values, (str, bytes)):
         raise Error("tune_params: %s is the text %.80r; expected a list"
                     % (name, values))
+    if isinstance(values, dict):
+        raise Error("tune_params: %s is a dictionary; expected a list, as "
+                    "list(range(32, 257, 32))" % name)
     values = _list_of(values, name)
     if not values:
         raise Error("tune_params: %s has no values" % name)
