@@ -322,12 +322,12 @@ static void advise_header(char *out, size_t room)
         sscanf(at + strlen(mark), "%63[^\"]", name);
     if (name[0] != '\0' && has_device_header(name))
         snprintf(out + used, room - used, "; device code has <cuda/std/%s>; "
-                 "keep what is for the host behind #ifndef __CUDACC_RTC__",
-                 name);
+                 "keep what is for the host behind #ifndef __CUDACC_RTC__, or "
+                 "write `compiler: nvcc`", name);
     else
         snprintf(out + used, room - used, "; name its folder in `includes`, "
-                 "or keep what is for the host behind #ifndef "
-                 "__CUDACC_RTC__: NVRTC compiles device code alone");
+                 "keep what is for the host behind #ifndef __CUDACC_RTC__, or "
+                 "write `compiler: nvcc`: NVRTC compiles device code alone");
 }
 
 /* Appends a remedy to the diagnostic in `out`, if one is known. */
@@ -351,7 +351,7 @@ static void advise(const struct diagnostics *diagnostic, const char *line,
                      ? "of CUB include <cub/block/...> or <cub/warp/...>: "
                        "NVRTC has no host code"
                      : "keep what is for the host behind #ifndef "
-                       "__CUDACC_RTC__");
+                       "__CUDACC_RTC__, or write `compiler: nvcc`");
         return;
     }
     value = defined_as(diagnostic, word, length);

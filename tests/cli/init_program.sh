@@ -76,6 +76,14 @@ if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *nvcc '; then
 else
     skip "as nvcc does" "there is no nvcc"
 fi
+grep -v '^compiler: ' "$draft" >"$own/nvrtc.yaml"
+if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *NVRTC '; then
+    run check --sample 0 "$own/nvrtc.yaml"
+    check "NVRTC does not, and says who does" all "exits 2" \
+        "tr -s '\\n ' ' ' <'$folder/out' | grep -q 'or write .compiler: nvcc.'"
+else
+    skip "NVRTC does not, and says who does" "there is no NVRTC"
+fi
 run space "$draft" --size count=4096
 check "the space is that of the block" all "exits 0" "out_has '^5 valid'"
 
