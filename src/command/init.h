@@ -118,7 +118,11 @@ void shmt_init_write(const struct shmt_init_draft *draft,
 void shmt_init_values(int64_t value, int64_t most, bool zero,
                       struct shmt_text *text);
 
-/* init_expr.c: what C code of the host says as an expression of a spec, with
+/* init_expr.c: the text in the draft's arena, and frees it; NULL where it has
+ * failed. */
+const char *shmt_init_keep(const struct shmt_init_draft *draft,
+                           struct shmt_text *text);
+/* What C code of the host says as an expression of a spec, with
  * the names that the spec has; NULL: it cannot be said. */
 const char *shmt_init_expr(const struct shmt_init_draft *draft,
                            const char *code);

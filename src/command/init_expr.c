@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * init_expr: geometry as host code writes it, (n + block - 1) / block, said in
- * the expressions of a spec.  Called by init_write.c.
+ * init_expr: geometry and bytes as host code writes them, (n + block - 1) /
+ * block, said in the expressions of a spec.  Called by init_plan.c, init_type.c
+ * and init_global.c.
  */
 #include "config.h"
 
@@ -11,6 +12,18 @@
 #include <string.h>
 
 #include "command/init.h"
+
+const char *shmt_init_keep(const struct shmt_init_draft *draft,
+                           struct shmt_text *text)
+{
+    const char *const out =
+        text->failed ? NULL
+                     : shmt_arena_copy(draft->arena, shmt_text_string(text),
+                                       text->length);
+
+    shmt_text_free(text);
+    return out;
+}
 
 bool shmt_init_number(const char *value, int64_t *out)
 {
@@ -176,14 +189,10 @@ static const char *say(const struct shmt_init_draft *draft, const char *code,
                        const struct shmt_source_names *names)
 {
     struct shmt_text text = {0};
-    const char *out = NULL;
 
-    if (shmt_source_extent(&draft->source, code, line, axis, names, &text) &&
-        !text.failed)
-        out = shmt_arena_copy(draft->arena, shmt_text_string(&text),
-                              text.length);
-    shmt_text_free(&text);
-    return out;
+    text.failed = !shmt_source_extent(&draft->source, code, line, axis, names,
+                                      &text) || text.failed;
+    return shmt_init_keep(draft, &text);
 }
 
 /* Where it cannot be said, it leaves no names. */

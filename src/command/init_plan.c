@@ -124,7 +124,6 @@ static const char *list(struct shmt_init_draft *draft,
                         const char *const said[3])
 {
     struct shmt_text text = {0};
-    const char *out = NULL;
     size_t count = 3;
 
     while (count > 1 && strcmp(said[count - 1], "1") == 0)
@@ -132,11 +131,7 @@ static const char *list(struct shmt_init_draft *draft,
     for (size_t k = 0; k < count; k++)
         shmt_text_addf(&text, "%s\"%s\"", k == 0 ? "[" : ", ", said[k]);
     shmt_text_add(&text, "]");
-    if (!text.failed)
-        out = shmt_arena_copy(draft->arena, shmt_text_string(&text),
-                              text.length);
-    shmt_text_free(&text);
-    return out;
+    return shmt_init_keep(draft, &text);
 }
 
 static void plan_block(struct shmt_init_draft *draft)
@@ -146,8 +141,10 @@ static void plan_block(struct shmt_init_draft *draft)
     for (int axis = 0; axis < 3; axis++) {
         said[axis] = shmt_init_extent(draft, draft->launch->block, axis,
                                       true);
-        if (said[axis] == NULL)
+        if (said[axis] == NULL) {
+            draft->thread_count = 0;
             return;
+        }
         if (is_number(said[axis]) && add_threads(draft, axis, said[axis]))
             said[axis] = draft->threads[draft->thread_count - 1].name;
     }
@@ -163,7 +160,6 @@ static const char *with_name(struct shmt_init_draft *draft, const char *said,
                              bool all)
 {
     struct shmt_text text = {0};
-    const char *out = said;
     char number[24];
 
     snprintf(number, sizeof number, "%lld", (long long)threads->value);
@@ -183,11 +179,7 @@ static const char *with_name(struct shmt_init_draft *draft, const char *said,
             shmt_text_add_bytes(&text, at, length);
         at += length;
     }
-    if (!text.failed)
-        out = shmt_arena_copy(draft->arena, shmt_text_string(&text),
-                              text.length);
-    shmt_text_free(&text);
-    return out;
+    return shmt_init_keep(draft, &text);
 }
 
 /* Whether a name is that of a grid rather than of a size. */

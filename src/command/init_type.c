@@ -149,7 +149,6 @@ static const char *instance_of(const struct shmt_init_draft *draft,
 {
     const struct shmt_source_kernel *kernel = draft->kernel;
     struct shmt_text text = {0};
-    const char *out = NULL;
     bool known = kernel->template_count > 0;
 
     shmt_text_addf(&text, "%s<", kernel->qualified);
@@ -161,11 +160,8 @@ static const char *instance_of(const struct shmt_init_draft *draft,
             add_value(draft, k, values[k], &text);
     }
     shmt_text_add(&text, ">");
-    if (known && !text.failed)
-        out = shmt_arena_copy(draft->arena, shmt_text_string(&text),
-                              text.length);
-    shmt_text_free(&text);
-    return out;
+    text.failed |= !known;
+    return shmt_init_keep(draft, &text);
 }
 
 /* The same kernel in the text as a compiler reads it. */

@@ -174,6 +174,15 @@ check "and so are two extents, which make a block together" all "exits 0" \
     "has '- BLOCK_X * BLOCK_Y <= 1024'" "has 'block: [\"BLOCK_X\", \"BLOCK_Y\"]'" \
     "has 'grid: [\"ceildiv(w, BLOCK_X)\", \"ceildiv(h, BLOCK_Y)\"]'"
 
+cat >"$own/partly.cu" <<'END'
+__global__ void partly(float *y, int n) { y[blockDim.x * blockIdx.x] = n; }
+void go() { dim3 block(64, q[1]); partly<<<n / 64, block>>>(y, n); }
+END
+draft=$own/partly.yaml
+run init "$own/partly.cu"
+check "of a block that is known in part nothing is" all "exits 0" \
+    "lacks BLOCK_X" "has 'block: \"TODO: threads along x, y, z'"
+
 # -- several files --------------------------------------------------------------
 mkdir "$own/apart"
 cat >"$own/apart/kernels.cu" <<'END'
