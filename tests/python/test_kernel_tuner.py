@@ -224,18 +224,52 @@ class TuneKernel(Case):
     def test_refused(self):
         "every other argument is refused by its name"
         for name in ported.REFUSED:
-            value = {"platform": 1, "quiet": True}.get(name, ["x"])
+            value = {"platform": 1}.get(name, ["x"])
             self.refuses("does not take %s; " % name, tune, "kt_refused",
                          **{name: value})
         # What is 0, false or empty is given as well.
-        for name, value in (("seed", 0), ("parallel", 0), ("cache", ""),
-                            ("observers", []), ("smem_args", ListLike())):
+        for name, value in (("cache", ""), ("observers", []),
+                            ("smem_args", ListLike())):
             self.refuses("does not take %s; " % name, tune, "kt_refused",
                          **{name: value})
         for name, value in ported.UNSET.items():
             tune("kt_unset", **{name: value})
         with self.assertRaises(TypeError):
             tune("kt_refused", surprise=1)
+
+    def test_strategies(self):
+        "a strategy is that of its kind here, and so is its budget"
+        for name, options, most in (
+                ("brute_force", None, 6), ("random_sample", {"max_fevals": 3},
+                                           3),
+                ("genetic_algorithm", {"max_fevals": 4}, 4),
+                ("annealing", {"time_limit": 0.5}, 6)):
+            results, env = tune("kt_strategy_" + name, strategy=name,
+                                strategy_options=options, seed=3, quiet=True,
+                                parallel=True, answer=answer())
+            self.assertEqual(env.tuned.found["strategy"],
+                             ported.STRATEGIES.get(name, name))
+            self.assertTrue(1 <= len(results) <= most, (name, len(results)))
+        self.refuses("does not take strategy='best'; it takes model, ", tune,
+                     "kt_refused", strategy="best")
+        self.refuses("strategy_options popsize; it takes max_fevals", tune,
+                     "kt_refused", strategy="pso",
+                     strategy_options={"popsize": 4})
+        self.refuses("all say how long to search; give one", tune,
+                     "kt_refused", budget=3, strategy_options={"max_fevals": 3})
+
+    def test_block_names(self):
+        "the block's extents may have other names"
+        source = SOURCE.replace("block_size_x", "threads")
+        results, env = tune("kt_names", kernel_source=source, answer=answer(),
+                            tune_params={"threads": [32, 64], "spare": [0, 1]},
+                            block_size_names=["threads"])
+        self.assertEqual(sorted({r["threads"] for r in results}), [32, 64])
+        with open(env["spec"], encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("ceildiv(problem_x, threads)", text)
+        self.refuses("block_size_names is ", tune, "kt_refused",
+                     block_size_names=[1])
 
     def test_single(self):
         "one value or text stands where several may"

@@ -37,25 +37,25 @@ REFUSED = {
     "compiler": "use compiler= of shmtune.tune",
     "defines": "every parameter is a macro; write others as "
                "compiler_options=[\"-DNAME=VALUE\"]",
-    "block_size_names": "write the block as block=[...] of shmtune.tune",
-    "quiet": "nothing is printed without verbose=True",
-    "strategy": "budget= says how long to search; shmtune.tune takes "
-                "strategy=, and `shmtune list` names all",
-    "strategy_options": "budget=\"60s\" or budget=500 says how long to search",
     "cache": "a journal of every run is kept below folder=, and resume=True "
              "goes on with it",
     "simulation_mode": "give device=\"replay:FILE\", with the journal of a run",
-    "parallel": "candidates are always compiled in parallel",
     "observers": "shmtune reports times, registers, spills, shared bytes and "
                  "occupancy of every candidate by itself",
     "objective": "the time is what is minimised; sort the results by a metric",
     "objective_higher_is_better": "the time is what is minimised",
     "objectives": "the time is what is minimised; sort the results by a metric",
-    "seed": "shmtune.tune takes seed=",
 }
 # What says no more than what shmtune does.
-UNSET = {"platform": 0, "quiet": False, "simulation_mode": False,
-         "objective": "time", "objective_higher_is_better": False}
+UNSET = {"platform": 0, "simulation_mode": False, "objective": "time",
+         "objective_higher_is_better": False}
+# Kernel Tuner's strategies, and those of the same kind here.
+STRATEGIES = {
+    "brute_force": "exhaustive", "random_sample": "random",
+    "genetic_algorithm": "genetic", "pso": "swarm", "diff_evo": "evolution",
+    "simulated_annealing": "annealing", "dual_annealing": "annealing",
+    "mls": "hill", "greedy_mls": "hill", "ordered_greedy_mls": "hill",
+    "greedy_ils": "hill", "bayes_opt": "model"}
 
 
 def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
@@ -63,8 +63,10 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
                 grid_div_z=None, restrictions=None, answer=None, atol=1e-6,
                 verify=None, verbose=False, lang=None, device=0, *,
                 cmem_args=None, compiler_options=None, log=None, iterations=7,
-                metrics=None, folder="tuned", budget=None, default=None,
-                resume=False, **others):
+                metrics=None, block_size_names=None, strategy=None,
+                strategy_options=None, seed=None, quiet=None, parallel=None,
+                folder="tuned", budget=None, default=None, resume=False,
+                **others):
     """Tunes a kernel, and returns (results, env) as Kernel Tuner does.
 
     results     a dictionary for each configuration that ran and is right: the
@@ -75,7 +77,10 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
 
     Beside what Kernel Tuner's examples give: device="replay:FILE", folder=,
     budget= and resume= (of shmtune.tune), default= (the configuration to begin
-    with).
+    with).  A strategy of Kernel Tuner's is that of its kind here, or one of
+    `shmtune list strategies`; of its options max_fevals and time_limit are a
+    budget.  Nothing is printed without verbose, and candidates are compiled in
+    parallel, whatever quiet and parallel say.
     """
     others["grid_div_z"] = grid_div_z
     _refuse(others)
@@ -90,7 +95,9 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     if iterations != 7:
         warnings.warn("iterations: shmtune takes as many samples as tell "
                       "candidates apart", stacklevel=2)
-    spec = _Spec(kernel_name, kernel_source, tune_params, folder)
+    strategy, budget = _strategy(strategy, strategy_options, budget)
+    spec = _Spec(kernel_name, kernel_source, tune_params, folder,
+                 block_size_names)
     spec.problem(problem_size)
     spec.grid([grid_div_x, grid_div_y, None])
     spec.restrict(restrictions)
@@ -100,10 +107,12 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     path = spec.write(default)
     if budget is None:
         count = _command.run(["space", path])["valid"]
-        budget = "all" if count <= ALL else BUDGET
-    tuned = _run(folder, path, device, budget,
-                 "exhaustive" if budget == "all" else None, 1, resume,
-                 verbose, spec.name)
+        budget = ("all" if strategy is None and count <= ALL else BUDGET)
+    if strategy is None and budget == "all":
+        strategy = "exhaustive"
+    tuned = _run(folder, path, device, budget, strategy,
+                 1 if seed is None else whole(seed, "seed"), resume, verbose,
+                 spec.name)
     results, rejected = _sorted_out(tuned, spec.parameters)
     if verify is not None:
         if answer is None:
@@ -141,6 +150,48 @@ def _refuse(others):
                 name, REFUSED[name]), INVALID_ARGUMENT)
 
 
+def _strategy(name, options, budget):
+    """(the strategy here or None, the budget)"""
+    options = dict(_mapping(options, "strategy_options"))
+    most, seconds = options.pop("max_fevals", None), options.pop("time_limit",
+                                                                 None)
+    if options:
+        raise Error("tune_kernel: shmtune does not take strategy_options %s; "
+                    "it takes max_fevals and time_limit, in s"
+                    % ", ".join(sorted(map(str, options))), INVALID_ARGUMENT)
+    if sum(x is not None for x in (budget, most, seconds)) > 1:
+        raise Error("tune_kernel: budget, max_fevals and time_limit all say "
+                    "how long to search; give one", INVALID_ARGUMENT)
+    if most is not None:
+        budget = whole(most, "max_fevals")
+    if seconds is not None:
+        budget = "%gs" % seconds
+    if name is None:
+        return None, budget
+    known = _command.run(["list", "strategies"])["strategies"]
+    known = [one["name"] for one in known]
+    if name not in known and name not in STRATEGIES:
+        raise Error("tune_kernel: shmtune does not take strategy=%r; it takes "
+                    "%s, and of Kernel Tuner's %s" % (
+                        name, ", ".join(known), ", ".join(STRATEGIES)),
+                    INVALID_ARGUMENT)
+    name = STRATEGIES.get(name, name)
+    if name == "exhaustive" and budget is None:
+        budget = "all"
+    return name, budget
+
+
+def _block_names(names):
+    """Of x, y and z."""
+    if names is None:
+        return BLOCK
+    names = _list_of(names, "block_size_names")
+    if len(names) > 3 or not all(isinstance(n, str) for n in names):
+        raise Error("block_size_names is %.80r; expected up to three texts"
+                    % (names,))
+    return tuple(names) + BLOCK[len(names):]
+
+
 def _check_lang(lang):
     if lang is None or str(lang).upper() in ("CUDA", "CUPY", "NVCUDA"):
         return
@@ -155,7 +206,7 @@ def _check_lang(lang):
 class _Spec:
     """The spec of a call, made piece by piece."""
 
-    def __init__(self, name, source, parameters, folder):
+    def __init__(self, name, source, parameters, folder, block=None):
         if not isinstance(name, str):
             raise Error("kernel_name is a %s; expected a text"
                         % type(name).__name__)
@@ -166,10 +217,11 @@ class _Spec:
         self.function, self.entry = _entry_of(name, self.parameters)
         self.text, self.place = _source_of(source)
         self.sizes, self.keys, self.constraints = {}, {}, []
+        self.block_names = _block_names(block)
         self.block = [n if n in self.parameters else threads
-                      for n, threads in zip(BLOCK, THREADS)]
+                      for n, threads in zip(self.block_names, THREADS)]
         self.macros = {"kernel_tuner": 1}
-        self.macros.update((n, t) for n, t in zip(BLOCK, THREADS)
+        self.macros.update((n, t) for n, t in zip(self.block_names, THREADS)
                            if n not in self.parameters)
 
     def problem(self, size):
@@ -191,7 +243,8 @@ class _Spec:
         self.grids = []
         for k, (extent, by) in enumerate(zip(self.extents, divisors)):
             if by is None:
-                by = [BLOCK[k]] if BLOCK[k] in self.parameters else []
+                own = self.block_names[k]
+                by = [own] if own in self.parameters else []
             words = [_divisor(d) for d in _list_of(by, "grid_div_" + "xyz"[k])]
             product = " * ".join(words)
             self.grids.append("ceildiv(%s, %s)" % (extent, product)
