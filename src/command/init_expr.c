@@ -122,8 +122,12 @@ static const char *open_name(const void *context, const char *name)
     return there == NULL || strcmp(there->from, own) == 0 ? own : NULL;
 }
 
-static bool is_shouted(const char *name)
+/* A name in capitals that the source declares nowhere. */
+static bool is_macro(const struct shmt_init_draft *draft, const char *name)
 {
+    for (size_t k = 0; k < draft->source.variable_count; k++)
+        if (strcmp(draft->source.variables[k].name, name) == 0)
+            return false;
     return name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0';
 }
 
@@ -177,7 +181,7 @@ static bool keep_names(struct shmt_init_draft *draft, const char *said,
         else
             draft->threads[draft->thread_count++] =
                 (struct shmt_init_threads){name, name, USUAL, axis, true,
-                                           is_shouted(name), 0};
+                                           is_macro(draft, name), 0};
     }
     return true;
 }
@@ -234,7 +238,8 @@ const char *shmt_init_expr(const struct shmt_init_draft *draft,
                            const char *code)
 {
     const struct shmt_source_names names = {.find = find_name,
-                                            .context = draft};
+                                            .context = draft,
+                                            .bytes = bytes_there};
 
     return say(draft, code, 0, line_of(draft), &names);
 }

@@ -229,7 +229,7 @@ static void plan_shared(struct shmt_init_draft *draft)
 
     if (draft->thread_count == 1 && !draft->threads[0].is_open)
         code = with_name(draft, code, &draft->threads[0], true);
-    draft->shared = shmt_init_extent(draft, code, 0, false);
+    draft->shared = shmt_init_expr(draft, code);
 }
 
 /* -- arguments ------------------------------------------------------------- */

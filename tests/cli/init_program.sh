@@ -183,6 +183,21 @@ run init "$own/partly.cu"
 check "of a block that is known in part nothing is" all "exits 0" \
     "lacks BLOCK_X" "has 'block: \"TODO: threads along x, y, z'"
 
+cat >"$own/words.cu" <<'END'
+__global__ void words(float *y, int levels)
+{
+    const int N = 1 << levels;
+    y[blockDim.x * blockIdx.x + N] = 1;
+}
+void go(int bytes) { words<<<rows, N / 4, bytes>>>(y, 3); }
+END
+draft=$own/words.yaml
+run init "$own/words.cu"
+check "what the source declares is no macro, and bytes are no size" all \
+    "exits 0" "has 'N: {values: [64, 128, 256, 512, 1024], default: 256, scope: launch}'" \
+    "has 'grid: [\"rows\"]'" "lacks 'bytes: {default'" \
+    "has 'shared_dynamic: \"TODO: the bytes of extern __shared__; the source says bytes\"'"
+
 # -- several files --------------------------------------------------------------
 mkdir "$own/apart"
 cat >"$own/apart/kernels.cu" <<'END'
