@@ -66,8 +66,7 @@ shmtune explain transpose --device replay:h100 --json \
     >transpose.explain.json 2>/dev/null
 cp "$source/kernels/reduce.yaml" "$source/kernels/reduce.cu" .
 cp "$source"/kernels/*.cuh . 2>/dev/null
-cp scale.cu kernels.cu
-sed 's/ scale(/ reduce(/' kernels.cu >k && mv k kernels.cu
+sed 's/ scale(/ reduce(/' scale.cu >main.cu
 
 cp reduce.yaml kernels/conv.yaml
 cp my_kernel.yaml my.yaml
