@@ -196,7 +196,7 @@ check "those that follow each other have a part of the time each" all \
 # searched N: the seconds that the search at a size had.
 searched() { sed -n "s/.*n=$1 m=1: .* candidates in \([0-9.]*\) s .*/\1/p" err; }
 check "a search that has settled leaves its time to those that wait" \
-    awk "BEGIN { exit !($(searched 12000) > $(searched 4096) * 4 / 3) }"
+    awk "BEGIN { exit !($(searched 12000) > $(searched 4096) * 2) }"
 # What is compiled once for the first of them is there when the finals set the
 # problems up anew: its search ends with the others'.
 rm -rf tunings log
