@@ -122,6 +122,10 @@ void shmt_init_values(int64_t value, int64_t most, bool zero,
  * failed. */
 const char *shmt_init_keep(const struct shmt_init_draft *draft,
                            struct shmt_text *text);
+/* The dimension of that name; NULL: there is none. */
+const struct shmt_init_dimension *
+shmt_init_dimension(const struct shmt_init_draft *draft, const char *name,
+                    size_t length);
 /* What C code of the host says as an expression of a spec, with
  * the names that the spec has; NULL: it cannot be said. */
 const char *shmt_init_expr(const struct shmt_init_draft *draft,

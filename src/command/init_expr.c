@@ -101,8 +101,9 @@ const char *shmt_init_otherwise(const struct shmt_init_draft *draft,
     return NULL;
 }
 
-static const struct shmt_init_dimension *
-dimension(const struct shmt_init_draft *draft, const char *name, size_t length)
+const struct shmt_init_dimension *
+shmt_init_dimension(const struct shmt_init_draft *draft, const char *name,
+                    size_t length)
 {
     for (size_t k = 0; k < draft->dimension_count; k++)
         if (strlen(draft->dimensions[k].name) == length &&
@@ -117,7 +118,7 @@ static const char *open_name(const void *context, const char *name)
     const struct shmt_init_draft *const draft = context;
     const char *const own = legal(draft, name);
     const struct shmt_init_dimension *const there =
-        own == NULL ? NULL : dimension(draft, own, strlen(own));
+        own == NULL ? NULL : shmt_init_dimension(draft, own, strlen(own));
 
     return there == NULL || strcmp(there->from, own) == 0 ? own : NULL;
 }
@@ -149,7 +150,7 @@ static bool is_there(const struct shmt_init_draft *draft, const char *word,
         if (strlen(draft->threads[k].name) == length &&
             memcmp(draft->threads[k].name, word, length) == 0)
             return true;
-    return dimension(draft, word, length) != NULL;
+    return shmt_init_dimension(draft, word, length) != NULL;
 }
 
 /* Names of the expression that are new, as dimensions, or with `axis` as an
@@ -199,16 +200,20 @@ static const char *say(const struct shmt_init_draft *draft, const char *code,
     return shmt_init_keep(draft, &text);
 }
 
-/* Where it cannot be said, it leaves no names. */
+/* With its new names, as keep_names has them.  Where it cannot be said, it
+ * leaves none. */
 static const char *say_open(struct shmt_init_draft *draft, const char *code,
-                            int line, const struct shmt_source_names *names)
+                            int axis, bool threads, int line,
+                            const struct shmt_source_names *names)
 {
-    const size_t dimensions = draft->dimension_count;
-    const char *const out = say(draft, code, 0, line, names);
+    const size_t dimension_count = draft->dimension_count;
+    const size_t thread_count = draft->thread_count;
+    const char *const out = say(draft, code, axis, line, names);
 
-    if (out == NULL || keep_names(draft, out, -1))
+    if (out == NULL || keep_names(draft, out, threads ? axis : -1))
         return out;
-    draft->dimension_count = dimensions;
+    draft->dimension_count = dimension_count;
+    draft->thread_count = thread_count;
     return NULL;
 }
 
@@ -247,20 +252,13 @@ const char *shmt_init_expr(const struct shmt_init_draft *draft,
 const char *shmt_init_extent(struct shmt_init_draft *draft, const char *code,
                              int axis, bool threads)
 {
-    const size_t dimension_count = draft->dimension_count;
-    const size_t thread_count = draft->thread_count;
     const bool opens = !threads || draft->kernel->asks_block;
     const struct shmt_source_names names = {.find = find_name,
                                             .context = draft,
                                             .open = opens ? open_name : NULL,
                                             .bytes = bytes_there};
-    const char *const out = say(draft, code, axis, line_of(draft), &names);
 
-    if (out == NULL || keep_names(draft, out, threads ? axis : -1))
-        return out;
-    draft->dimension_count = dimension_count;
-    draft->thread_count = thread_count;
-    return NULL;
+    return say_open(draft, code, axis, threads, line_of(draft), &names);
 }
 
 /* -- counts ---------------------------------------------------------------- */
@@ -355,10 +353,12 @@ static const char *find_counted(const void *context, const char *name)
 static const char *open_counted(const void *context, const char *name)
 {
     const struct counted *const counted = context;
+    const struct shmt_init_draft *const draft = counted->draft;
+    const size_t length = strlen(name);
 
-    return is_there(counted->draft, name, strlen(name)) &&
-                   dimension(counted->draft, name, strlen(name)) == NULL
-               ? NULL : open_name(counted->draft, name);
+    return is_there(draft, name, length) &&
+                   shmt_init_dimension(draft, name, length) == NULL
+               ? NULL : open_name(draft, name);
 }
 
 /* A type that is not one of ours is the parameter's, if its type has it. */
@@ -396,7 +396,8 @@ const char *shmt_init_count(struct shmt_init_draft *draft, size_t k)
     else
         shmt_text_addf(&code, "(%s) * %zu", one->count, lanes);
     if (!code.failed)
-        out = say_open(draft, shmt_text_string(&code), one->line, &names);
+        out = say_open(draft, shmt_text_string(&code), 0, false, one->line,
+                       &names);
     shmt_text_free(&code);
     return out;
 }

@@ -43,8 +43,7 @@ static void find_dimensions(struct shmt_init_draft *draft)
 
         if (!shmt_init_is_dimension(one))
             continue;
-        said = code == NULL ? NULL
-                            : shmt_init_expr(draft, code);
+        said = code == NULL ? NULL : shmt_init_expr(draft, code);
         if (said != NULL && (said[0] == '-' || strcmp(said, "0") == 0))
             continue;
         draft->dimensions[draft->dimension_count++] =
@@ -278,14 +277,6 @@ static const char *literal(struct shmt_init_draft *draft, const char *code,
     return NULL;
 }
 
-static bool is_dimension(const struct shmt_init_draft *draft, const char *name)
-{
-    for (size_t k = 0; k < draft->dimension_count; k++)
-        if (strcmp(draft->dimensions[k].name, name) == 0)
-            return true;
-    return false;
-}
-
 static void plan_argument(struct shmt_init_draft *draft, size_t k)
 {
     enum { HOPS = 4 };
@@ -295,7 +286,7 @@ static void plan_argument(struct shmt_init_draft *draft, size_t k)
 
     if (one->pointer)
         draft->said[k].count = shmt_init_count(draft, k);
-    else if (is_dimension(draft, one->name))
+    else if (shmt_init_dimension(draft, one->name, strlen(one->name)) != NULL)
         draft->said[k].value = one->name;
     else if (code != NULL && one->kind != SHMT_SIGNATURE_OTHER)
         draft->said[k].value = literal(draft, code, HOPS);

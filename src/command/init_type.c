@@ -29,11 +29,6 @@ static bool is_open(const struct shmt_init_draft *draft, const char *type)
 
 /* -- what a template is given ---------------------------------------------- */
 
-static bool is_type_of(const char *type, const char *name)
-{
-    return shmt_text_mentions(type, name, 1) > 0;
-}
-
 /* What the name has for a value; NULL: it has none. */
 static const char *value_of(const struct shmt_init_draft *draft,
                             const char *name)
@@ -89,7 +84,7 @@ static const char *deduce(const struct shmt_init_draft *draft,
         const char *type;
 
         if (!signature->parameters[k].pointer ||
-            !is_type_of(signature->parameters[k].type, name))
+            shmt_text_mentions(signature->parameters[k].type, name, 1) == 0)
             continue;
         one = shmt_init_allocation(draft, k);
         type = one == NULL ? NULL
@@ -112,8 +107,7 @@ static const char *given(const struct shmt_init_draft *draft, size_t k)
         return NULL;
     if (!one->is_type) {
         const char *const said =
-            code == NULL ? NULL
-                         : shmt_init_expr(draft, code);
+            code == NULL ? NULL : shmt_init_expr(draft, code);
 
         return said == NULL && code != NULL &&
                        (strcmp(code, "true") == 0 || strcmp(code, "false") == 0)

@@ -25,20 +25,6 @@ static bool is_allocation(const struct shmt_source_token *token)
     return false;
 }
 
-/* Where the argument that begins at `from` ends. */
-static size_t end_of_argument(const struct shmt_source_tokens *tokens,
-                              size_t from, size_t to)
-{
-    for (size_t k = from; k < to; k++) {
-        if (shmt_source_is(at(tokens, k), ","))
-            return k;
-        if (shmt_source_is(at(tokens, k), "(") ||
-            shmt_source_is(at(tokens, k), "["))
-            k = shmt_source_behind(tokens, k, to) - 1;
-    }
-    return to;
-}
-
 /* `&NAME` at the end of [from, to), behind any casts, or NAME alone. */
 static const char *read_name(const struct shmt_source_tokens *tokens,
                              size_t from, size_t to)
@@ -64,10 +50,10 @@ static bool read_call(const struct shmt_source_tokens *tokens, size_t k,
         !shmt_source_is(at(tokens, k + 1), "("))
         return true;
     close = shmt_source_behind(tokens, k + 1, tokens->count) - 1;
-    comma = end_of_argument(tokens, k + 2, close);
+    comma = shmt_source_end_of_item(tokens, k + 2, close);
     if (comma >= close || close - k > MOST_CALL)
         return true;
-    end = end_of_argument(tokens, comma + 1, close);
+    end = shmt_source_end_of_item(tokens, comma + 1, close);
     *out = (struct shmt_source_allocation){
         .name = read_name(tokens, k + 2, comma),
         .bytes = shmt_source_join(tokens, comma + 1, end),
@@ -94,8 +80,8 @@ static bool read_vector(const struct shmt_source_tokens *tokens, size_t k,
     end = shmt_source_behind(tokens, name + 1, tokens->count) - 1;
     *out = (struct shmt_source_allocation){
         .name = shmt_source_join(tokens, name, name + 1), .bytes = "",
-        .count = shmt_source_join(tokens, name + 2,
-                                  end_of_argument(tokens, name + 2, end)),
+        .count = shmt_source_join(
+            tokens, name + 2, shmt_source_end_of_item(tokens, name + 2, end)),
         .type = shmt_source_join(tokens, k + 2, close),
         .line = at(tokens, k)->line};
     *found = out->count != NULL && out->count[0] != '\0';

@@ -61,9 +61,7 @@ static bool find_call(const struct shmt_source_tokens *tokens,
             k = function->end - 1;
             continue;
         }
-        if (token->word != SHMT_SOURCE_NAME ||
-            token->length != name->length ||
-            memcmp(token->at, name->at, name->length) != 0)
+        if (token->word != SHMT_SOURCE_NAME || !shmt_source_same(token, name))
             continue;
         generic = shmt_source_is(at(tokens, k + 1), "<");
         *angle = generic ? k + 1 : 0;
@@ -97,39 +95,19 @@ static void bind(const char *const *names, size_t name_count,
     }
 }
 
-/* The list in `template <...>` before the function; false: there is none. */
-static bool find_template(const struct shmt_source_tokens *tokens,
-                          const struct shmt_source_function *function,
-                          size_t *from, size_t *to)
-{
-    for (size_t k = function->name; k-- > 0;) {
-        if (shmt_source_is(at(tokens, k), ";") ||
-            shmt_source_is(at(tokens, k), "}") ||
-            shmt_source_is(at(tokens, k), "{"))
-            return false;
-        if (!shmt_source_is(at(tokens, k), "template") ||
-            !shmt_source_is(at(tokens, k + 1), "<"))
-            continue;
-        *from = k + 2;
-        *to = shmt_source_behind(tokens, k + 1, tokens->count) - 1;
-        return *to < function->name;
-    }
-    return false;
-}
-
+/* What the call whose `(` and `<` are there gives the function. */
 static bool bind_call(const struct shmt_source_tokens *tokens,
                       const struct shmt_source_function *function,
-                      struct found *found)
+                      size_t angle, size_t open, struct found *found)
 {
-    struct shmt_source_variable bound = {
+    const struct shmt_source_variable bound = {
         .line = at(tokens, function->body)->line,
-        .until = at(tokens, function->end - 1)->line};
+        .until = at(tokens, function->end - 1)->line,
+        .called = at(tokens, open)->line};
+    const size_t own = shmt_source_template(tokens, function->name);
     const char *const *names, *const *values;
-    size_t name_count, value_count, angle, open, from, to;
+    size_t name_count, value_count;
 
-    if (!find_call(tokens, function, &angle, &open))
-        return true;
-    bound.called = at(tokens, open)->line;
     names = shmt_source_names_in(tokens, function->from, function->to,
                                  &name_count);
     values = shmt_source_items(
@@ -138,9 +116,11 @@ static bool bind_call(const struct shmt_source_tokens *tokens,
     if (names == NULL || values == NULL)
         return false;
     bind(names, name_count, values, value_count, bound, found);
-    if (angle == 0 || !find_template(tokens, function, &from, &to))
+    if (angle == 0 || !shmt_source_is(at(tokens, own + 1), "<"))
         return true;
-    names = shmt_source_names_in(tokens, from, to, &name_count);
+    names = shmt_source_names_in(
+        tokens, own + 2,
+        shmt_source_behind(tokens, own + 1, tokens->count) - 1, &name_count);
     values = shmt_source_items(tokens, angle + 1, open - 1, &value_count);
     if (names == NULL || values == NULL)
         return false;
@@ -195,10 +175,11 @@ static bool follow(const struct shmt_source_tokens *tokens,
     for (int step = 0; step < STEPS && see(seen, function.name); step++) {
         size_t angle, open;
 
-        if (!bind_call(tokens, &function, found))
+        if (!find_call(tokens, &function, &angle, &open))
+            break;
+        if (!bind_call(tokens, &function, angle, open, found))
             return false;
-        if (!find_call(tokens, &function, &angle, &open) ||
-            !find_around(tokens, open, &function))
+        if (!find_around(tokens, open, &function))
             break;
     }
     return true;

@@ -42,21 +42,6 @@ static size_t find_name(const struct shmt_source_tokens *tokens, size_t from)
     return none;
 }
 
-/* The `template` before `__global__` in its declaration; `count`: there is
- * none. */
-static size_t find_template(const struct shmt_source_tokens *tokens, size_t k)
-{
-    while (k-- > 0) {
-        if (shmt_source_is(at(tokens, k), "template"))
-            return k;
-        if (shmt_source_is(at(tokens, k), ";") ||
-            shmt_source_is(at(tokens, k), "}") ||
-            shmt_source_is(at(tokens, k), "{"))
-            break;
-    }
-    return tokens->count;
-}
-
 /* Where the parameter that begins at `from` ends: at a comma, or at `to`. */
 static size_t end_of_parameter(const struct shmt_source_tokens *tokens,
                                size_t from, size_t to)
@@ -305,7 +290,7 @@ static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
                       names(tokens, where, "this_thread_block");
     *found = true;
     return out->name != NULL && out->qualified != NULL &&
-           read_template(tokens, find_template(tokens, from), out) &&
+           read_template(tokens, shmt_source_template(tokens, from), out) &&
            read_parameters(tokens, name + 2, body - 1, where,
                            &out->signature) &&
            find_shared(tokens, body, end, out);

@@ -85,3 +85,16 @@ shmt_source_names_in(const struct shmt_source_tokens *tokens, size_t from,
     }
     return names;
 }
+
+size_t shmt_source_template(const struct shmt_source_tokens *tokens, size_t k)
+{
+    while (k-- > 0) {
+        if (shmt_source_is(at(tokens, k), "template"))
+            return k;
+        if (shmt_source_is(at(tokens, k), ";") ||
+            shmt_source_is(at(tokens, k), "}") ||
+            shmt_source_is(at(tokens, k), "{"))
+            break;
+    }
+    return tokens->count;
+}

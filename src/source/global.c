@@ -41,12 +41,6 @@ static bool is_one_of(const struct shmt_source_token *token,
     return false;
 }
 
-static bool same_word(const struct shmt_source_token *a,
-                      const struct shmt_source_token *b)
-{
-    return a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
-}
-
 /* -- functions ------------------------------------------------------------ */
 
 static void find_functions(struct reader *reader)
@@ -76,7 +70,7 @@ static bool mark_calls(struct reader *reader, const struct function *caller)
                            n < reader->function_count; n++) {
             struct function *one = &reader->functions[n];
 
-            if (one->called || !same_word(at(tokens, k),
+            if (one->called || !shmt_source_same(at(tokens, k),
                                           at(tokens, one->at.name)))
                 continue;
             one->called = true;

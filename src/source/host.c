@@ -15,9 +15,8 @@ at(const struct shmt_source_tokens *tokens, size_t k)
  * template, at most: what is longer is none. */
 enum { MOST_LAUNCH = 4096, MOST_VALUE = 256, MOST_NAME = 256 };
 
-/* Where the item of a list that begins at `from` ends. */
-static size_t end_of_item(const struct shmt_source_tokens *tokens,
-                          size_t from, size_t to)
+size_t shmt_source_end_of_item(const struct shmt_source_tokens *tokens,
+                               size_t from, size_t to)
 {
     for (size_t k = from; k < to; k++) {
         if (shmt_source_is(at(tokens, k), ","))
@@ -58,11 +57,12 @@ const char *const *shmt_source_items(const struct shmt_source_tokens *tokens,
     const char **items;
 
     *count = 0;
-    for (size_t k = from; k < to; k = end_of_item(tokens, k, to) + 1)
+    for (size_t k = from; k < to;
+         k = shmt_source_end_of_item(tokens, k, to) + 1)
         ++*count;
     items = shmt_arena_alloc(tokens->arena, *count + 1, sizeof *items);
     for (size_t n = 0, k = from; items != NULL && n < *count; n++) {
-        const size_t end = end_of_item(tokens, k, to);
+        const size_t end = shmt_source_end_of_item(tokens, k, to);
 
         items[n] = shmt_source_join(tokens, k, end);
         if (items[n] == NULL)
@@ -109,7 +109,7 @@ static bool read_geometry(const struct shmt_source_tokens *tokens, size_t from,
     const char **const parts[] = {&out->grid, &out->block, &out->shared};
 
     for (size_t n = 0; n < count && from < to; n++) {
-        const size_t end = end_of_item(tokens, from, to);
+        const size_t end = shmt_source_end_of_item(tokens, from, to);
 
         *parts[n] = shmt_source_join(tokens, from, end);
         if (*parts[n] == NULL)
@@ -194,7 +194,8 @@ static bool read_call(const struct shmt_source_tokens *tokens, size_t k,
     *found = true;
     if (!own)
         return true;
-    behind = end_of_item(tokens, behind, close) + 1;    /* the stream */
+    /* The stream. */
+    behind = shmt_source_end_of_item(tokens, behind, close) + 1;
     return read_arguments(tokens, behind, close, out);
 }
 

@@ -31,13 +31,6 @@ static bool is(const struct search *search, size_t k, const char *text)
     return shmt_source_is(at(search, k), text);
 }
 
-static bool is_same(const struct search *search, size_t a, size_t b)
-{
-    return at(search, a)->length == at(search, b)->length &&
-           memcmp(at(search, a)->at, at(search, b)->at,
-                  at(search, a)->length) == 0;
-}
-
 /* Whether the token at k ends a value, so that a sign behind it takes two. */
 static bool ends_value(const struct search *search, size_t k)
 {
@@ -127,27 +120,29 @@ static void add_offset(const struct search *search, size_t to,
 
 /* -- where it goes --------------------------------------------------------- */
 
-/* What known functions do with their first argument; false: it is none. */
+/* What known functions do with the argument; false: it is none of theirs. */
 static bool is_known_call(const struct search *search, size_t name,
-                          unsigned *use)
+                          size_t place, unsigned *use)
 {
     static const struct {
         const char *name;
+        size_t place;
         unsigned use;
     } calls[] = {
-        {"__ldg", SHMT_SOURCE_READ}, {"__ldcs", SHMT_SOURCE_READ},
-        {"__ldca", SHMT_SOURCE_READ}, {"__ldcg", SHMT_SOURCE_READ},
-        {"load_matrix_sync", SHMT_SOURCE_READ},
-        {"__stcs", SHMT_SOURCE_WRITTEN}, {"__stcg", SHMT_SOURCE_WRITTEN},
-        {"__stwt", SHMT_SOURCE_WRITTEN}, {"__stwb", SHMT_SOURCE_WRITTEN},
-        {"store_matrix_sync", SHMT_SOURCE_WRITTEN}};
+        {"__ldg", 0, SHMT_SOURCE_READ}, {"__ldcs", 0, SHMT_SOURCE_READ},
+        {"__ldca", 0, SHMT_SOURCE_READ}, {"__ldcg", 0, SHMT_SOURCE_READ},
+        {"load_matrix_sync", 1, SHMT_SOURCE_READ},
+        {"__stcs", 0, SHMT_SOURCE_WRITTEN}, {"__stcg", 0, SHMT_SOURCE_WRITTEN},
+        {"__stwt", 0, SHMT_SOURCE_WRITTEN}, {"__stwb", 0, SHMT_SOURCE_WRITTEN},
+        {"store_matrix_sync", 0, SHMT_SOURCE_WRITTEN}};
 
-    if (strncmp(at(search, name)->at, "atomic", strlen("atomic")) == 0) {
+    if (place == 0 &&
+        strncmp(at(search, name)->at, "atomic", strlen("atomic")) == 0) {
         *use = BOTH;
         return true;
     }
     for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++)
-        if (is(search, name, calls[k].name)) {
+        if (place == calls[k].place && is(search, name, calls[k].name)) {
             *use = calls[k].use;
             return true;
         }
@@ -167,7 +162,7 @@ static unsigned use_in_call(struct search *search, size_t name, size_t place,
         size_t count;
         unsigned use;
 
-        if (!is_same(search, k, name) ||
+        if (!shmt_source_same(at(search, k), at(search, name)) ||
             !shmt_source_function(tokens, k, &function))
             continue;
         names = shmt_source_names_in(tokens, function.from, function.to,
@@ -311,7 +306,7 @@ static bool is_referred(const struct search *search,
 
         if (is_macro(search, k, name))
             return true;
-        if (!is_same(search, k, name) ||
+        if (!shmt_source_same(at(search, k), at(search, name)) ||
             !shmt_source_head(tokens, k, &function))
             continue;
         for (size_t n = function.from; n < function.to; n++)
@@ -387,9 +382,8 @@ static unsigned use_of_value(struct search *search, struct value value,
         return use;
     }
     *known = find_call(search, &value, from, &name, &place);
-    if (!*known || (place == 0 && is_known_call(search, name, &use)) ||
-        (place == 1 && is(search, name, "load_matrix_sync")))
-        return use > 0 || !*known ? use : SHMT_SOURCE_READ;
+    if (!*known || is_known_call(search, name, place, &use))
+        return use;
     return use_in_call(search, name, place, known);
 }
 

@@ -158,6 +158,12 @@ bool shmt_source_is(const struct shmt_source_token *token, const char *text)
            memcmp(token->at, text, token->length) == 0;
 }
 
+bool shmt_source_same(const struct shmt_source_token *a,
+                      const struct shmt_source_token *b)
+{
+    return a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
+}
+
 size_t shmt_source_behind(const struct shmt_source_tokens *tokens,
                           size_t open, size_t end)
 {

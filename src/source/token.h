@@ -34,6 +34,9 @@ struct shmt_source_tokens {
 bool shmt_source_split(struct shmt_source_tokens *tokens, const char *text);
 
 bool shmt_source_is(const struct shmt_source_token *token, const char *text);
+/* Whether both have the same text. */
+bool shmt_source_same(const struct shmt_source_token *a,
+                      const struct shmt_source_token *b);
 /* The token behind the bracket that closes the one at `open`; `end` when it is
  * not closed before. */
 size_t shmt_source_behind(const struct shmt_source_tokens *tokens,
@@ -83,6 +86,9 @@ bool shmt_source_function(const struct shmt_source_tokens *tokens, size_t k,
                           struct shmt_source_function *out);
 bool shmt_source_head(const struct shmt_source_tokens *tokens, size_t k,
                       struct shmt_source_function *out);
+/* The `template` before the word at k in its declaration; `count`: there is
+ * none. */
+size_t shmt_source_template(const struct shmt_source_tokens *tokens, size_t k);
 /* The names of what is declared in a list, each the last of its item before a
  * `=` or a `[`; NULL: there is no memory. */
 const char *const *
@@ -119,7 +125,10 @@ bool shmt_source_defines(const struct shmt_source_tokens *tokens,
                          struct shmt_source *out);
 bool shmt_source_host(const struct shmt_source_tokens *tokens,
                       struct shmt_source *out);
-/* host.c: texts of the items of the list from `from` to `to`; NULL: there is no
+/* host.c: where the item of a list that begins at `from` ends. */
+size_t shmt_source_end_of_item(const struct shmt_source_tokens *tokens,
+                               size_t from, size_t to);
+/* Texts of the items of the list from `from` to `to`; NULL: there is no
  * memory. */
 const char *const *shmt_source_items(const struct shmt_source_tokens *tokens,
                                      size_t from, size_t to, size_t *count);

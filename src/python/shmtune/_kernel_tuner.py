@@ -107,7 +107,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     path = spec.write(default)
     if budget is None:
         count = _command.run(["space", path])["valid"]
-        budget = ("all" if strategy is None and count <= ALL else BUDGET)
+        budget = "all" if strategy is None and count <= ALL else BUDGET
     if strategy is None and budget == "all":
         strategy = "exhaustive"
     tuned = _run(folder, path, device, budget, strategy,
