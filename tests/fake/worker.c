@@ -42,6 +42,9 @@
  * FAKE_WORKER_BROKEN=K       the device of that number: after 3 measurements
  *                            its worker cannot be started any more
  * FAKE_WORKER_BROKEN_AS=N    which exits with N then, not with 6
+ * FAKE_WORKER_KILLED=N       somebody kills the worker of each Nth request of
+ *                            all, in turn before it has answered and after; a
+ *                            line "killed" is in the log
  */
 #include <fcntl.h>
 #include <math.h>
@@ -155,7 +158,10 @@ static long count(const struct fake *fake, const char *what, bool once_more)
     snprintf(path, sizeof path, "%s/%s", fake->images, what);
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     before = fd < 0 ? -1 : (long)lseek(fd, 0, SEEK_END);
-    if (before < 0 || (once_more && write(fd, "x", 1) < 0))
+    /* No two of those that write are told the same. */
+    if (before >= 0 && once_more)
+        before = write(fd, "x", 1) < 0 ? -1 : (long)lseek(fd, 0, SEEK_CUR) - 1;
+    if (before < 0)
         perror(path);
     if (fd >= 0)
         close(fd);
@@ -488,6 +494,23 @@ static void be_stopped(const struct fake *fake)
     }
 }
 
+/* Whether it is the turn of the worker of that request: 1 before its answer, 2
+ * after it. */
+static int turn_of_killed(const struct fake *fake)
+{
+    const char *const each = getenv("FAKE_WORKER_KILLED");
+    const long n = each == NULL ? 0 : strtol(each, NULL, 10);
+    const long k = n > 0 ? count(fake, "asked", true) + 1 : 1;
+
+    return n <= 0 || k % n != 0 ? 0 : k / n % 2 == 1 ? 1 : 2;
+}
+
+static void be_killed(void)
+{
+    log_word("killed\n");
+    raise(SIGKILL);
+}
+
 static void misbehave_measure(const struct fake *fake,
                               const struct request *request)
 {
@@ -602,10 +625,13 @@ static void answer(const struct fake *fake, struct request *request)
 {
     const char *const reference = getenv("FAKE_WORKER_REFERENCE");
     const bool measured = request->said.verb == SHMT_TARGET_MEASURE;
+    const int killed = turn_of_killed(fake);
     struct shmt_wire_reply reply = {.kind = SHMT_WIRE_RESULT,
                                     .tag = request->said.tag};
 
     keep_log(fake, request);
+    if (killed == 1)
+        be_killed();
     if (measured)
         wear_out(fake, true);
     spend(fake, request);
@@ -627,6 +653,8 @@ static void answer(const struct fake *fake, struct request *request)
     if (is_started("ids"))
         reply.tag += 1000;
     say(&reply);
+    if (killed == 2)
+        be_killed();
     if (strcmp(request->behave, "again") == 0)
         for (int k = 0; k < 3; k++)
             say(&reply);
