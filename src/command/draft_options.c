@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/compiler_line.h"
 #include "command/draft.h"
 #include "command/init.h"
 #include "yaml/yaml.h"
@@ -24,47 +25,10 @@ static const char *const dropped[] = {
 
 static const char *const standards[] = {"c++11", "c++14", "c++17", "c++20"};
 
-struct reading {
+struct writing {
     struct shmt_draft *draft;
-    size_t at;                 /* of the option */
     struct shmt_text includes, options, before;    /* before: -include */
 };
-
-static const char *option_of(const struct reading *reading, size_t at)
-{
-    const char *option = reading->draft->options[at];
-
-    return option + strspn(option, " \t");
-}
-
-/* The value of an option that is called so, "-I", "path", or "-Ipath",
- * "-I path" or "--include-path=path" in one; NULL: it is another one. */
-static const char *value_of(struct reading *reading, const char *name)
-{
-    const char *option = option_of(reading, reading->at);
-    const size_t length = strlen(name);
-    const bool joined = length == 2;       /* -I, -D */
-    const char *value = option + length;
-
-    if (strncmp(option, name, length) != 0)
-        return NULL;
-    if (*value == '\0' && reading->at + 1 < reading->draft->option_count)
-        return option_of(reading, ++reading->at);
-    if (*value == '\0' || (*value != '=' && !joined))
-        return NULL;
-    value += *value == '=';
-    return value + strspn(value, " \t");
-}
-
-static const char *any_value(struct reading *reading,
-                             const char *const names[])
-{
-    const char *value = NULL;
-
-    for (size_t k = 0; value == NULL && names[k] != NULL; k++)
-        value = value_of(reading, names[k]);
-    return value;
-}
 
 static void note(struct shmt_draft *draft, const char *option, const char *why)
 {
@@ -88,16 +52,6 @@ static const char *absolute_of(const struct shmt_draft *draft,
     return path == NULL ? NULL : shmt_path_absolute(draft->arena, path);
 }
 
-static void add_folder(struct reading *reading, const char *path)
-{
-    const char *absolute = absolute_of(reading->draft, path);
-
-    if (absolute == NULL)
-        reading->includes.failed = true;
-    else
-        add_item(&reading->includes, absolute);
-}
-
 /* Whether the application gave the header as a text. */
 static bool is_given(const struct shmt_draft *draft, const char *name)
 {
@@ -113,20 +67,20 @@ static bool is_given(const struct shmt_draft *draft, const char *name)
 }
 
 /* Behind all definitions, wherever the option stands. */
-static void include_before(struct reading *reading, const char *name)
+static void include_before(struct writing *writing, const char *name)
 {
-    const char *path = is_given(reading->draft, name)
-                           ? NULL : absolute_of(reading->draft, name);
+    const char *path = is_given(writing->draft, name)
+                           ? NULL : absolute_of(writing->draft, name);
 
-    shmt_text_addf(&reading->before, "#include \"%s\"\n",
+    shmt_text_addf(&writing->before, "#include \"%s\"\n",
                    path != NULL && shmt_path_is_file(path) ? path : name);
 }
 
 /* NVRTC looks for headers in quotes beside the program, before all folders
  * but not before its texts.  What is not needed is no folder. */
-static void add_own_folder(struct reading *reading)
+static void add_own_folder(struct writing *writing)
 {
-    const struct shmt_draft *draft = reading->draft;
+    const struct shmt_draft *draft = writing->draft;
     const char *path = draft->program == NULL
                            ? NULL : absolute_of(draft, draft->program);
     const char *folder =
@@ -142,7 +96,7 @@ static void add_own_folder(struct reading *reading)
         path = name == NULL || is_given(draft, name)
                    ? NULL : shmt_path_join(draft->arena, folder, name);
         if (path != NULL && shmt_path_is_file(path)) {
-            add_item(&reading->includes, folder);
+            add_item(&writing->includes, folder);
             return;
         }
     }
@@ -177,33 +131,6 @@ static bool is_dropped(const char *option)
     return false;
 }
 
-static void take(struct reading *reading)
-{
-    static const char *const arch[] = {"-arch", "--gpu-architecture", NULL};
-    static const char *const standard[] = {"-std", "--std", NULL};
-    static const char *const include[] = {"-I", "--include-path", NULL};
-    static const char *const define[] = {"-D", "--define-macro", NULL};
-    static const char *const pre[] = {"-include", "--pre-include", NULL};
-    struct shmt_draft *draft = reading->draft;
-    const char *option = option_of(reading, reading->at), *value;
-
-    if ((value = any_value(reading, arch)) != NULL)
-        take_architecture(draft, value);
-    else if ((value = any_value(reading, standard)) != NULL)
-        take_standard(draft, value);
-    else if ((value = any_value(reading, pre)) != NULL)
-        include_before(reading, value);
-    else if ((value = any_value(reading, include)) != NULL)
-        add_folder(reading, value);
-    else if ((value = any_value(reading, define)) != NULL)
-        shmt_draft_define(draft, value);
-    else if (strcmp(option, "-use_fast_math") == 0 ||
-             strcmp(option, "--use_fast_math") == 0)
-        shmt_text_add(&draft->keys, "fast_math: true\n");
-    else if (!is_dropped(option))
-        add_item(&reading->options, option);
-}
-
 void shmt_draft_define(struct shmt_draft *draft, const char *definition)
 {
     const size_t length = shmt_text_name_length(definition);
@@ -233,25 +160,60 @@ void shmt_draft_add_definition(const struct shmt_draft_number *one,
                    (long long)one->value);
 }
 
-void shmt_draft_options(struct shmt_draft *draft)
+static void add_keys(struct shmt_draft *draft,
+                     const struct shmt_compiler_line *line)
 {
-    struct reading reading = {.draft = draft};
+    if (line->architecture != NULL)
+        take_architecture(draft, line->architecture);
+    if (line->standard != NULL)
+        take_standard(draft, line->standard);
+    if (line->fast_math)
+        shmt_text_add(&draft->keys, "fast_math: true\n");
+}
+
+static void add_lists(struct writing *writing,
+                      const struct shmt_compiler_line *line)
+{
+    struct shmt_draft *const draft = writing->draft;
 
     if (draft->headers != NULL)
-        add_item(&reading.includes, draft->headers);
-    add_own_folder(&reading);
-    for (; reading.at < draft->option_count; reading.at++)
-        take(&reading);
-    shmt_text_add(&draft->definitions, shmt_text_string(&reading.before));
-    if (reading.includes.length > 0)
+        add_item(&writing->includes, draft->headers);
+    add_own_folder(writing);
+    for (size_t k = 0; k < line->includes.count; k++)
+        add_item(&writing->includes, line->includes.items[k]);
+    for (size_t k = 0; k < line->definitions.count; k++)
+        shmt_draft_define(draft, line->definitions.items[k]);
+    for (size_t k = 0; k < line->before.count; k++)
+        include_before(writing, line->before.items[k]);
+    for (size_t k = 0; k < line->others.count; k++)
+        if (!is_dropped(line->others.items[k]))
+            add_item(&writing->options, line->others.items[k]);
+}
+
+void shmt_draft_options(struct shmt_draft *draft)
+{
+    struct writing writing = {.draft = draft};
+    struct shmt_compiler_line line;
+
+    if (shmt_compiler_line_read(draft->arena, draft->compiled_in,
+                                (const char *const *)draft->options,
+                                draft->option_count, &line, NULL) !=
+        SHMTUNE_OK) {
+        draft->keys.failed = true;
+        return;
+    }
+    add_keys(draft, &line);
+    add_lists(&writing, &line);
+    shmt_text_add(&draft->definitions, shmt_text_string(&writing.before));
+    if (writing.includes.length > 0)
         shmt_text_addf(&draft->keys, "includes: [%s]\n",
-                       shmt_text_string(&reading.includes));
-    if (reading.options.length > 0)
+                       shmt_text_string(&writing.includes));
+    if (writing.options.length > 0)
         shmt_text_addf(&draft->keys, "options: [%s]\n",
-                       shmt_text_string(&reading.options));
-    draft->keys.failed |= reading.includes.failed || reading.options.failed ||
-                          reading.before.failed;
-    shmt_text_free(&reading.includes);
-    shmt_text_free(&reading.options);
-    shmt_text_free(&reading.before);
+                       shmt_text_string(&writing.options));
+    draft->keys.failed |= writing.includes.failed || writing.options.failed ||
+                          writing.before.failed;
+    shmt_text_free(&writing.includes);
+    shmt_text_free(&writing.options);
+    shmt_text_free(&writing.before);
 }

@@ -13,7 +13,7 @@
 #include "yaml/yaml.h"
 
 static const char help[] =
-    "usage: shmtune init FILE.cu [OPTION]...\n"
+    "usage: shmtune init FILE.cu [OPTION]... [-- COMMAND...]\n"
     "\n"
     "Drafts the spec of a kernel, from the text of its source: the types of\n"
     "its arguments, what it does with arrays, and, from code of the host in\n"
@@ -24,6 +24,11 @@ static const char help[] =
     "shared memory. What the text does not say is marked \"TODO: ...\";\n"
     "`shmtune check` lists the marks. Needs no GPU and no compiler.\n"
     "\n"
+    "Folders of headers, -D and options of device code are those of the\n"
+    "command that compiles the source: what stands behind --, or what a\n"
+    "compile_commands.json says, of the source's folder, one above it, or\n"
+    "their build/ (cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON).\n"
+    "\n"
     "  --entry NAME    the kernel, where the source has several\n"
     "  -o, --output FILE  the spec [FILE.yaml beside the source]; - prints it\n"
     "  --force         write over a file that is there\n"
@@ -33,11 +38,14 @@ static const char help[] =
     "\n"
     "examples:\n"
     "  shmtune init scale.cu\n"
-    "  shmtune init main.cu --entry reduce -o reduce.yaml\n";
+    "  shmtune init main.cu --entry reduce -o reduce.yaml\n"
+    "  shmtune init scale.cu --force -- nvcc -O3 -I ../include -c scale.cu\n";
 
 struct job {
     const char *entry, *output;
     bool force, json;
+    const char *const *command;       /* that builds the source */
+    size_t command_count;
     const struct shmt_command_call *call;
     struct shmt_init_draft draft;
 };
@@ -283,41 +291,52 @@ static enum shmtune_status refuse_name(const char *path,
                                 "source is not: rename it", path);
 }
 
-/* The spec beside the source unless -o says where; the source as it is named
- * from there. */
+/* The spec beside the source unless -o says where. */
+static enum shmtune_status name_spec(struct job *job, const char *path,
+                                     struct shmt_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash == NULL ? path : slash, '.');
+    struct shmt_text name = {0};
+
+    if (job->output != NULL)
+        return SHMTUNE_OK;
+    shmt_text_add_bytes(&name, path,
+                        dot == NULL ? strlen(path) : (size_t)(dot - path));
+    shmt_text_add(&name, ".yaml");
+    job->output = name.failed ? NULL
+                              : shmt_arena_copy(job->draft.arena,
+                                                shmt_text_string(&name),
+                                                name.length);
+    shmt_text_free(&name);
+    return job->output == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+}
+
+/* The source as it is named from the spec's folder. */
 static enum shmtune_status name_files(struct job *job, const char *path,
                                       struct shmt_error *err)
 {
     struct shmt_arena *arena = job->draft.arena;
     const char *slash = strrchr(path, '/');
-    const char *base = slash == NULL ? path : slash + 1;
-    const char *dot = strrchr(base, '.');
-    struct shmt_text name = {0};
+    const char *ours = shmt_path_folder(arena, path), *theirs;
+    enum shmtune_status status = name_spec(job, path, err);
 
-    job->draft.path = base;
-    if (job->output != NULL) {
-        const char *ours = shmt_path_folder(arena, path);
-        const char *theirs = shmt_path_folder(arena, job->output);
-
-        if (ours == NULL || theirs == NULL)
-            return shmt_error_memory(err);
-        if (strcmp(ours, theirs) == 0)
-            return SHMTUNE_OK;
-        job->draft.path = shmt_path_absolute(arena, path);
-        if (job->draft.path == NULL)
-            return shmt_error_memory(err);
-        return job->draft.path[0] == '/'
-                   ? SHMTUNE_OK
-                   : shmt_error_system(err, ".", "cannot be named");
-    }
-    shmt_text_add_bytes(&name, path,
-                        dot == NULL ? strlen(path) : (size_t)(dot - path));
-    shmt_text_add(&name, ".yaml");
-    job->output = name.failed ? NULL
-                              : shmt_arena_copy(arena, shmt_text_string(&name),
-                                                name.length);
-    shmt_text_free(&name);
-    return job->output == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+    if (status != SHMTUNE_OK)
+        return status;
+    theirs = shmt_path_folder(arena, job->output);
+    job->draft.spec_folder =
+        theirs == NULL ? NULL : shmt_path_absolute(arena, theirs);
+    if (ours == NULL || job->draft.spec_folder == NULL)
+        return shmt_error_memory(err);
+    job->draft.path = slash == NULL ? path : slash + 1;
+    if (strcmp(ours, theirs) == 0)
+        return SHMTUNE_OK;
+    job->draft.path = shmt_path_absolute(arena, path);
+    if (job->draft.path == NULL)
+        return shmt_error_memory(err);
+    return job->draft.path[0] == '/'
+               ? SHMTUNE_OK
+               : shmt_error_system(err, ".", "cannot be named");
 }
 
 static enum shmtune_status refuse_existing(const char *path,
@@ -359,6 +378,9 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
     enum shmtune_status status = name_files(job, path, err);
 
     if (status == SHMTUNE_OK)
+        status = shmt_init_find_build(&job->draft, path, job->command,
+                                      job->command_count, err);
+    if (status == SHMTUNE_OK)
         status = shmt_init_read(&job->draft, path, err);
     if (status == SHMTUNE_NOT_FOUND)
         return shmt_error_set_status(err, SHMTUNE_STORAGE);
@@ -383,6 +405,15 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
     return status;
 }
 
+/* Else it is no command of a compiler. */
+static bool has_option(const struct job *job)
+{
+    for (size_t k = 0; k < job->command_count; k++)
+        if (job->command[k][0] == '-')
+            return true;
+    return false;
+}
+
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
@@ -400,9 +431,13 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 
     if (status != SHMTUNE_OK)
         return status;
-    if (rest != 1)
+    job.command = (const char *const *)call->words + 1;
+    job.command_count = rest > 0 ? (size_t)rest - 1 : 0;
+    if (rest == 0 || (rest > 1 && !has_option(&job)))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "init needs one source, FILE.cu");
+                              "init needs one source, FILE.cu%s",
+                              rest == 0 ? "" : "; the command that compiles "
+                              "it may stand behind --");
     if (job.json && job.output != NULL &&
         shmt_command_is_standard(job.output))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,

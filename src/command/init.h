@@ -7,13 +7,16 @@
 #define SHMT_COMMAND_INIT_H
 
 #include "command/command.h"
+#include "command/compiler_line.h"
 #include "source/source.h"
 
 /* A macro that may be given another value. */
 struct shmt_init_macro {
     const char *name, *value;
-    const char *reaches;              /* of a plain definition; NULL: it is
-                                         behind #ifndef */
+    const char *reaches;              /* what makes it one; NULL: it is behind
+                                         #ifndef */
+    bool given;                       /* by the command that builds it; else,
+                                         if it reaches, a plain definition */
 };
 
 /* A dimension of the problem. */
@@ -43,6 +46,9 @@ struct shmt_init_said {
 struct shmt_init_draft {
     struct shmt_arena *arena;
     const char *path;                 /* of the source, as the spec names it */
+    const char *spec_folder;          /* absolute */
+    struct shmt_compiler_line line;   /* how the source is built */
+    const char *built;                /* the file that says so; NULL: none */
     const char *text;                 /* of the source, with what it includes,
                                          and of the file that launches it */
     const char *own;                  /* without the latter */
@@ -56,7 +62,7 @@ struct shmt_init_draft {
                                          what is not known */
     const char *hosted;               /* what no device code has; NULL: none */
     size_t macro_count;
-    const struct shmt_init_macro *macros;
+    struct shmt_init_macro *macros;
     size_t global_count;              /* variables that the kernel uses, too */
     const struct shmt_source_global *globals;
     size_t dimension_count;
@@ -67,8 +73,25 @@ struct shmt_init_draft {
     struct shmt_init_said *said;      /* one for each argument */
 };
 
+/* init_build.c: draft->line, from the words of a command, or, where there are
+ * none, from a compile_commands.json that has the source. */
+enum shmtune_status shmt_init_find_build(struct shmt_init_draft *draft,
+                                         const char *path,
+                                         const char *const *words,
+                                         size_t count,
+                                         struct shmt_error *err);
+/* What -D gives the macro; NULL: it does not. */
+const char *shmt_init_given(const struct shmt_init_draft *draft,
+                            const char *name);
+/* As directives. */
+void shmt_init_add_definitions(const struct shmt_init_draft *draft,
+                               struct shmt_text *text);
+/* As keys of the spec, but for what is a parameter. */
+void shmt_init_add_build(const struct shmt_init_draft *draft,
+                         struct shmt_text *text);
+
 /* init_read.c: the text of a source with those of the files that it includes in
- * quotes, as far as they are there. */
+ * quotes, as far as they are there, behind the macros that it is built with. */
 enum shmtune_status shmt_init_read(struct shmt_init_draft *draft,
                                    const char *path, struct shmt_error *err);
 /* Of a kernel that is launched elsewhere: a file beside the source that does,

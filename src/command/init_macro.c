@@ -141,39 +141,63 @@ static bool is_own(const struct shmt_init_draft *draft, const char *name)
 
 /* -- all of them ----------------------------------------------------------- */
 
+static void add(struct shmt_init_draft *draft, struct shmt_init_macro macro)
+{
+    if (!is_there(draft, macro.name))
+        draft->macros[draft->macro_count++] = macro;
+}
+
+/* Behind #ifndef; what is given for it is no text of a type. */
+static void add_optional(struct shmt_init_draft *draft)
+{
+    const struct shmt_source *const source = &draft->source;
+
+    for (size_t k = 0; k < source->macro_count; k++) {
+        const char *const name = source->macros[k].name;
+        const char *const given = shmt_init_given(draft, name);
+        int64_t number;
+
+        if (given != NULL ? shmt_init_number(given, &number)
+                          : !is_real(source->macros[k].value) &&
+                                !is_type(source->macros[k].value))
+            add(draft, (struct shmt_init_macro){
+                           name, given != NULL ? given
+                                               : source->macros[k].value,
+                           NULL, given != NULL});
+    }
+}
+
+static void add_plain(struct shmt_init_draft *draft)
+{
+    const struct shmt_source *const source = &draft->source;
+    int64_t number;
+
+    for (size_t k = 0; k < source->define_count; k++) {
+        const struct shmt_source_define *const one = &source->defines[k];
+        const bool given = shmt_init_given(draft, one->name) != NULL;
+        const char *const reaches =
+            one->takes || !shmt_kernel_may_name(one->name) ||
+                    (!given && !is_own(draft, one->name)) ||
+                    !shmt_init_number(one->value, &number)
+                ? NULL : reached_by(draft, one->name);
+
+        if (reaches != NULL)
+            add(draft, (struct shmt_init_macro){one->name, one->value,
+                                                reaches, given});
+    }
+}
+
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
                                           struct shmt_error *err)
 {
-    const struct shmt_source *const source = &draft->source;
-    struct shmt_init_macro *const macros =
-        shmt_arena_alloc(draft->arena, source->macro_count +
-                                           source->define_count + 1,
-                         sizeof *macros);
-    int64_t number;
-
-    if (macros == NULL)
+    draft->macros = shmt_arena_alloc(draft->arena,
+                                     draft->source.macro_count +
+                                         draft->source.define_count + 1,
+                                     sizeof *draft->macros);
+    if (draft->macros == NULL)
         return shmt_error_memory(err);
-    draft->macros = macros;
-    for (size_t k = 0; k < source->macro_count; k++)
-        if (!is_there(draft, source->macros[k].name) &&
-            !is_real(source->macros[k].value) &&
-            !is_type(source->macros[k].value))
-            macros[draft->macro_count++] = (struct shmt_init_macro){
-                source->macros[k].name, source->macros[k].value, NULL};
-    for (size_t k = 0; k < source->define_count; k++) {
-        const struct shmt_source_define *const one = &source->defines[k];
-        const char *reaches;
-
-        if (one->takes || !shmt_kernel_may_name(one->name) ||
-            !is_own(draft, one->name) ||
-            !shmt_init_number(one->value, &number) ||
-            is_there(draft, one->name))
-            continue;
-        reaches = reached_by(draft, one->name);
-        if (reaches != NULL)
-            macros[draft->macro_count++] =
-                (struct shmt_init_macro){one->name, one->value, reaches};
-    }
+    add_optional(draft);
+    add_plain(draft);
     return SHMTUNE_OK;
 }
 

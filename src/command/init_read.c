@@ -14,6 +14,7 @@ enum { BYTES = 16 << 20, FILES = 256, DEEPEST = 16 };
 
 struct splice {
     struct shmt_arena *arena;
+    const struct shmt_compiler_words *includes;
     const char *seen[FILES];
     size_t count;
     bool lacks;                /* a file in quotes is elsewhere */
@@ -30,22 +31,39 @@ static bool is_seen(const struct splice *splice, const char *path)
 
 static void add_file(struct splice *splice, const char *path, int depth);
 
+/* Beside the file that includes it in quotes, or in a folder of headers. */
+static const char *find_include(struct splice *splice, const char *folder,
+                                const char *name, bool quoted)
+{
+    for (size_t k = 0; k <= splice->includes->count; k++) {
+        const char *const path =
+            k == 0 && !quoted
+                ? "" : shmt_path_join(splice->arena,
+                                      k == 0 ? folder
+                                             : splice->includes->items[k - 1],
+                                      name);
+
+        splice->text.failed |= path == NULL;
+        if (path == NULL || shmt_path_is_file(path))
+            return path;
+    }
+    return NULL;
+}
+
 /* What stands in the place of `#include "name"`; false: nothing does. */
 static bool add_include(struct splice *splice, const char *folder,
-                        const char *name, size_t length, int depth)
+                        const char *name, size_t length, bool quoted,
+                        int depth)
 {
     const char *copy = shmt_arena_copy(splice->arena, name, length);
-    const char *path =
-        copy == NULL ? NULL : shmt_path_join(splice->arena, folder, copy);
+    const char *path = copy == NULL || depth == DEEPEST
+                           ? NULL : find_include(splice, folder, copy, quoted);
 
-    splice->text.failed |= path == NULL;
-    if (path == NULL || depth == DEEPEST || !shmt_path_is_file(path)) {
-        splice->lacks = true;
-        return false;
-    }
-    if (!is_seen(splice, path))
+    splice->text.failed |= copy == NULL;
+    splice->lacks |= path == NULL && quoted;
+    if (path != NULL && !is_seen(splice, path))
         add_file(splice, path, depth + 1);
-    return true;
+    return path != NULL;
 }
 
 static void add_text(struct splice *splice, const char *path,
@@ -62,11 +80,11 @@ static void add_text(struct splice *splice, const char *path,
         /* Not `#define NAME "file"`. */
         const bool is = strncmp(at + strspn(at, " \t"), "include", 7) == 0;
 
-        if (!is || !quoted)
+        if (!is || (!quoted && splice->includes->count == 0))
             continue;
         shmt_text_add_bytes(&splice->text, from, (size_t)(at - 1 - from));
         from = at - 1;
-        if (add_include(splice, folder, name, length, depth))
+        if (add_include(splice, folder, name, length, quoted, depth))
             from = name + length + 1;
     }
     shmt_text_add(&splice->text, from);
@@ -104,7 +122,8 @@ static enum shmtune_status keep(struct shmt_init_draft *draft,
 enum shmtune_status shmt_init_read(struct shmt_init_draft *draft,
                                    const char *path, struct shmt_error *err)
 {
-    struct splice splice = {.arena = draft->arena};
+    struct splice splice = {.arena = draft->arena,
+                            .includes = &draft->line.includes};
     const char *text;
     size_t size;
     enum shmtune_status status =
@@ -112,6 +131,7 @@ enum shmtune_status shmt_init_read(struct shmt_init_draft *draft,
 
     if (status != SHMTUNE_OK)
         return status;
+    shmt_init_add_definitions(draft, &splice.text);
     splice.seen[splice.count++] = path;
     add_text(&splice, path, text, 0);
     status = keep(draft, &splice, err);
@@ -203,7 +223,8 @@ enum shmtune_status shmt_init_read_launch(struct shmt_init_draft *draft,
                                           const char *path,
                                           struct shmt_error *err)
 {
-    struct splice splice = {.arena = draft->arena};
+    struct splice splice = {.arena = draft->arena,
+                            .includes = &draft->line.includes};
     const char *const folder = shmt_path_folder(draft->arena, path);
     const char *const other =
         folder == NULL ? NULL : find_launch(draft, folder, path);
@@ -212,12 +233,14 @@ enum shmtune_status shmt_init_read_launch(struct shmt_init_draft *draft,
         return shmt_error_memory(err);
     if (other == NULL)
         return SHMTUNE_OK;
+    shmt_init_add_definitions(draft, &splice.text);
     add_file(&splice, other, 0);
     /* That is what is compiled, unless it needs folders that nobody names. */
     if (is_seen(&splice, path) && !splice.lacks)
         return keep_launcher(draft, other, &splice, err);
     splice.count = 0;
     shmt_text_clear(&splice.text);
+    shmt_init_add_definitions(draft, &splice.text);
     add_file(&splice, path, 0);
     add_file(&splice, other, 0);
     return keep(draft, &splice, err);

@@ -140,8 +140,10 @@ static void add_parameters(const struct shmt_init_draft *draft,
         bool zero = false;
 
         if (macro->reaches != NULL)
-            shmt_text_addf(text, "  # %s is a #define of the source; %s.\n",
-                           macro->name, macro->reaches);
+            shmt_text_addf(text, "  # %s is %s; %s.\n", macro->name,
+                           macro->given ? "given by -D"
+                                        : "a #define of the source",
+                           macro->reaches);
         shmt_text_addf(text, "  %s: {values: ", macro->name);
         if (shmt_init_number(macro->value, &value)) {
             text->failed |= value == 1 &&
@@ -154,8 +156,8 @@ static void add_parameters(const struct shmt_init_draft *draft,
             shmt_text_add(text, ", default: ");
             shmt_init_mark(text, "one of them");
         }
-        shmt_text_add(text, macro->reaches == NULL ? "}\n"
-                                                   : ", override: true}\n");
+        shmt_text_add(text, macro->reaches == NULL || macro->given
+                                ? "}\n" : ", override: true}\n");
     }
     add_threads(draft, text);
 }
@@ -394,6 +396,7 @@ void shmt_init_write(const struct shmt_init_draft *draft,
     shmt_text_addf(text, "name: %.64s\nsource: ", draft->kernel->name);
     shmt_yaml_add_string(text, draft->path);
     shmt_text_add(text, "\n");
+    shmt_init_add_build(draft, text);
     if (draft->hosted != NULL)
         shmt_text_addf(text, "# Host code is there (%.64s). Behind #ifndef "
                        "__CUDACC_RTC__ NVRTC takes the rest,\n# which compiles "

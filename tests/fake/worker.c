@@ -42,12 +42,10 @@
  * FAKE_WORKER_BROKEN=K       the device of that number: after 3 measurements
  *                            its worker cannot be started any more
  * FAKE_WORKER_BROKEN_AS=N    which exits with N then, not with 6
- * FAKE_WORKER_KILLED=N       somebody kills the worker of each Nth request of
- *                            all, in turn before it has answered and after; a
- *                            line "killed" is in the log
+ * FAKE_WORKER_KILLED=N       somebody kills that of each Nth request, in turn
+ *                            before and after its answer; "killed" is logged
  */
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +55,7 @@
 
 #include "device/device.h"
 #include "kernel/kernel.h"
+#include "landscape.h"
 #include "record/record.h"
 #include "target/target.h"
 
@@ -267,62 +266,14 @@ static void hello(const struct fake *fake)
 
 /* -- what the figures are ------------------------------------------------- */
 
-static uint64_t mix(uint64_t h)
+/* What this device takes longer. */
+static double time_of(const struct fake *fake, const struct request *request)
 {
-    h ^= h >> 33;
-    h *= UINT64_C(0xff51afd7ed558ccd);
-    h ^= h >> 33;
-    return h;
-}
-
-/* A binary knows nothing of the launch's parameters. */
-static uint64_t hash_of(const struct fake *fake,
-                        const struct request *request, bool binary)
-{
-    uint64_t h = 7;
-    for (size_t p = 0; p < fake->kernel->parameter_count; p++)
-        if (!binary || !fake->kernel->parameters[p].launch_only)
-            h = mix(h * 31 + request->said.config[p]);
-    return h;
-}
-
-/* A landscape with a valley: each parameter has a best value, and a little
- * roughness. */
-static double time_of(const struct fake *fake,
-                      const struct request *request)
-{
-    double us = 40 + 0.001 * (double)request->said.problem[0];
+    const double us = landscape_us(fake->kernel, &request->said);
     char factor[64];
 
-    if (word_of(getenv("FAKE_WORKER_FACTORS"), fake->number, factor))
-        us *= strtod(factor, NULL);
-    for (size_t p = 0; p < fake->kernel->parameter_count; p++) {
-        const double count = (double)fake->kernel->parameters[p].count;
-        const double off = (double)request->said.config[p] - floor(0.6 * count);
-        us *= 1 + 0.2 * fabs(off) / count;
-    }
-    return us * (1 +
-                 0.02 * (double)(hash_of(fake, request, false) % 97) / 97);
-}
-
-/* Of the kernel `cross`: its words start and go on at their own rates, and
- * tiles are paid for whole, the larger the cheaper: which is the best changes
- * with the size, with its divisibility, and among small sizes. */
-static double crossing_time_of(const struct fake *fake,
-                               const struct request *request)
-{
-    static const double starts[] = {3, 8, 5}, rates[] = {1.6, 1, 0.9};
-    static const double tiles[] = {1.35, 1.15, 1};
-    const struct shmt_parameter *const parameters = fake->kernel->parameters;
-    const shmt_config *const config = request->said.config;
-    const int64_t tile = parameters[1].values[config[1]].i;
-    const double rows =
-        (double)((request->said.problem[0] + tile - 1) / tile * tile);
-    const double cols =
-        (double)((request->said.problem[1] + tile - 1) / tile * tile);
-
-    return starts[config[0]] +
-           1e-5 * rates[config[0]] * tiles[config[1]] * rows * cols;
+    return word_of(getenv("FAKE_WORKER_FACTORS"), fake->number, factor)
+               ? us * strtod(factor, NULL) : us;
 }
 
 static int64_t shared_static(const struct fake *fake,
@@ -341,7 +292,7 @@ static int64_t shared_static(const struct fake *fake,
 static void inspect(const struct fake *fake,
                     const struct request *request, struct shmt_result *out)
 {
-    const uint64_t h = hash_of(fake, request, true);
+    const uint64_t h = landscape_hash(fake->kernel, &request->said, true);
 
     out->resources = (struct shmt_resources){
         .registers = 24 + (int)(h % 40),
@@ -412,11 +363,9 @@ static void compile_once(const struct fake *fake, struct shmt_result *out)
 static void measure(const struct fake *fake,
                     const struct request *request, struct shmt_result *out)
 {
-    const bool crosses = strcmp(fake->kernel->name, "cross") == 0;
-    const double us = (crosses ? crossing_time_of(fake, request)
-                               : time_of(fake, request)) *
+    const double us = time_of(fake, request) *
                       (strcmp(request->behave, "slow") == 0 ? 50 : 1);
-    const uint64_t h = hash_of(fake, request, false);
+    const uint64_t h = landscape_hash(fake->kernel, &request->said, false);
     char once[64];
 
     out->measure_ms = 4 + us / 50 + request->busy_ms;
@@ -432,9 +381,9 @@ static void measure(const struct fake *fake,
             return;
         }
     out->sample_count = 7;
-    for (int s = 0; s < out->sample_count; s++)
+    for (unsigned s = 0; s < (unsigned)out->sample_count; s++)
         out->samples_us[s] =
-            (float)(us * (1 + 0.0005 * (double)(mix(h + (uint64_t)s) % 7)));
+            (float)(us * (1 + 0.0005 * (double)(landscape_mix(h + s) % 7)));
     shmt_result_summarise(out);
     if (strcmp(request->behave, "slow") == 0) {
         out->verdict = SHMT_VERDICT_SLOW;
@@ -494,21 +443,16 @@ static void be_stopped(const struct fake *fake)
     }
 }
 
-/* Whether it is the turn of the worker of that request: 1 before its answer, 2
- * after it. */
-static int turn_of_killed(const struct fake *fake)
+/* Ends, when that is due before the answer to request `k` of all, or after. */
+static void be_killed(long k, bool answered)
 {
     const char *const each = getenv("FAKE_WORKER_KILLED");
     const long n = each == NULL ? 0 : strtol(each, NULL, 10);
-    const long k = n > 0 ? count(fake, "asked", true) + 1 : 1;
 
-    return n <= 0 || k % n != 0 ? 0 : k / n % 2 == 1 ? 1 : 2;
-}
-
-static void be_killed(void)
-{
-    log_word("killed\n");
-    raise(SIGKILL);
+    if (n > 0 && k % n == 0 && (k / n % 2 == 0) == answered) {
+        log_word("killed\n");
+        raise(SIGKILL);
+    }
 }
 
 static void misbehave_measure(const struct fake *fake,
@@ -553,11 +497,9 @@ static void misbehave_measure(const struct fake *fake,
 static void keep_log(const struct fake *fake,
                      const struct request *request)
 {
-    const char *const path = getenv("FAKE_WORKER_LOG");
     struct shmt_text text = {0};
-    int fd;
 
-    if (path == NULL)
+    if (getenv("FAKE_WORKER_LOG") == NULL)
         return;
     shmt_text_addf(&text, "%s ",
                    request->said.verb == SHMT_TARGET_MEASURE ? "measure"
@@ -569,11 +511,7 @@ static void keep_log(const struct fake *fake,
     if (getenv("FAKE_WORKER_DEVICES") != NULL && fake->device != NULL)
         shmt_text_addf(&text, " on %zu", fake->number);
     shmt_text_add(&text, "\n");
-    fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (fd >= 0 && write(fd, text.data, text.length) < 0)
-        perror(path);
-    if (fd >= 0)
-        close(fd);
+    log_word(shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
@@ -625,13 +563,13 @@ static void answer(const struct fake *fake, struct request *request)
 {
     const char *const reference = getenv("FAKE_WORKER_REFERENCE");
     const bool measured = request->said.verb == SHMT_TARGET_MEASURE;
-    const int killed = turn_of_killed(fake);
+    const bool dies = getenv("FAKE_WORKER_KILLED") != NULL;
+    const long asked = dies ? count(fake, "asked", true) + 1 : 0;
     struct shmt_wire_reply reply = {.kind = SHMT_WIRE_RESULT,
                                     .tag = request->said.tag};
 
     keep_log(fake, request);
-    if (killed == 1)
-        be_killed();
+    be_killed(asked, false);
     if (measured)
         wear_out(fake, true);
     spend(fake, request);
@@ -653,8 +591,7 @@ static void answer(const struct fake *fake, struct request *request)
     if (is_started("ids"))
         reply.tag += 1000;
     say(&reply);
-    if (killed == 2)
-        be_killed();
+    be_killed(asked, true);
     if (strcmp(request->behave, "again") == 0)
         for (int k = 0; k < 3; k++)
             say(&reply);

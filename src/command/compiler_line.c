@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compiler_line: reads the options of a compiler, and which of a command are
+ * about device code.  Called by draft_options.c and init_build.c.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/compiler_line.h"
+
+/* -- options -------------------------------------------------------------- */
+
+struct reading {
+    struct shmt_arena *arena;
+    const char *folder;
+    const char *const *words;
+    size_t count, at;
+};
+
+static const char *word_of(const struct reading *reading, size_t at)
+{
+    const char *word = reading->words[at];
+
+    return word + strspn(word, " \t");
+}
+
+/* The value of an option that is called so, "-I", "path", or "-Ipath",
+ * "-I path" or "--include-path=path" in one; NULL: it is another one. */
+static const char *value_of(struct reading *reading, const char *name)
+{
+    const char *word = word_of(reading, reading->at);
+    const size_t length = strlen(name);
+    const bool joined = length == 2;       /* -I, -D */
+    const char *value = word + length;
+
+    if (strncmp(word, name, length) != 0)
+        return NULL;
+    if (*value == '\0' && reading->at + 1 < reading->count)
+        return word_of(reading, ++reading->at);
+    if (*value == '\0' || (*value != '=' && !joined))
+        return NULL;
+    value += *value == '=';
+    return value + strspn(value, " \t");
+}
+
+static const char *any_value(struct reading *reading,
+                             const char *const names[])
+{
+    const char *value = NULL;
+
+    for (size_t k = 0; value == NULL && names[k] != NULL; k++)
+        value = value_of(reading, names[k]);
+    return value;
+}
+
+/* "/p/include" of "/p/build/../include", unless a link leads elsewhere. */
+static const char *without_ups(struct shmt_arena *arena, const char *path)
+{
+    char *copy = shmt_arena_copy(arena, path, strlen(path));
+
+    for (char *at = copy; at != NULL && (at = strstr(at, "/../")) != NULL;) {
+        char *from = at;
+
+        while (from > copy && *--from != '/')
+            ;
+        if (from == at)
+            break;
+        memmove(from, at + 3, strlen(at + 3) + 1);
+        at = from;
+    }
+    return copy == NULL || shmt_path_is_same(copy, path) ? copy : path;
+}
+
+/* From the folder in which the compiler was. */
+static const char *absolute_of(const struct reading *reading,
+                               const char *path)
+{
+    if (reading->folder != NULL && path[0] != '/')
+        path = shmt_path_join(reading->arena, reading->folder, path);
+    path = path == NULL ? NULL : shmt_path_absolute(reading->arena, path);
+    return path == NULL ? NULL : without_ups(reading->arena, path);
+}
+
+static void add(struct shmt_compiler_words *words, const char *word)
+{
+    words->items[words->count++] = word;
+}
+
+static void take(struct reading *reading, struct shmt_compiler_line *out)
+{
+    static const char *const arch[] = {"-arch", "--gpu-architecture", NULL};
+    static const char *const standard[] = {"-std", "--std", NULL};
+    static const char *const include[] = {"-I", "--include-path", "-isystem",
+                                          "--system-include", NULL};
+    static const char *const define[] = {"-D", "--define-macro", NULL};
+    static const char *const pre[] = {"-include", "--pre-include", NULL};
+    const char *const word = word_of(reading, reading->at), *value;
+
+    if ((value = any_value(reading, arch)) != NULL)
+        out->architecture = value;
+    else if ((value = any_value(reading, standard)) != NULL)
+        out->standard = value;
+    else if ((value = any_value(reading, pre)) != NULL)
+        add(&out->before, value);
+    else if ((value = any_value(reading, include)) != NULL)
+        add(&out->includes, absolute_of(reading, value));
+    else if ((value = any_value(reading, define)) != NULL)
+        add(&out->definitions, value);
+    else if (strcmp(word, "-use_fast_math") == 0 ||
+             strcmp(word, "--use_fast_math") == 0)
+        out->fast_math = true;
+    else
+        add(&out->others, word);
+}
+
+static bool has_all(const struct shmt_compiler_words *words)
+{
+    for (size_t k = 0; k < words->count; k++)
+        if (words->items[k] == NULL)
+            return false;
+    return true;
+}
+
+enum shmtune_status shmt_compiler_line_read(struct shmt_arena *arena,
+                                            const char *folder,
+                                            const char *const *words,
+                                            size_t count,
+                                            struct shmt_compiler_line *out,
+                                            struct shmt_error *err)
+{
+    struct shmt_compiler_words *const lists[] = {
+        &out->includes, &out->definitions, &out->before, &out->others};
+    struct reading reading = {arena, folder, words, count, 0};
+
+    memset(out, 0, sizeof *out);
+    for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++) {
+        lists[k]->items = shmt_arena_alloc(arena, count + 1,
+                                           sizeof *lists[k]->items);
+        if (lists[k]->items == NULL)
+            return shmt_error_memory(err);
+    }
+    for (; reading.at < count; reading.at++)
+        take(&reading, out);
+    return has_all(&out->includes) ? SHMTUNE_OK : shmt_error_memory(err);
+}
+
+/* -- a command ------------------------------------------------------------ */
+
+enum { DEEPEST = 4, BYTES = 1 << 20, MOST = 4096 };
+
+struct command {
+    struct shmt_arena *arena;
+    const char *folder;
+    struct shmt_compiler_words *out;
+    struct shmt_error *err;
+};
+
+static bool is_any(const char *word, const char *const names[])
+{
+    for (size_t k = 0; names[k] != NULL; k++)
+        if (strcmp(word, names[k]) == 0)
+            return true;
+    return false;
+}
+
+/* "-I", "-Idir", "--include-path", "--include-path=dir". */
+static bool is_valued(const char *word, const char *const names[])
+{
+    for (size_t k = 0; names[k] != NULL; k++) {
+        const size_t length = strlen(names[k]);
+
+        if (strncmp(word, names[k], length) == 0 &&
+            (word[length] == '\0' || word[length] == '=' || length == 2))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the value is the word behind it. */
+static bool is_apart(const char *word)
+{
+    return strchr(word, '=') == NULL &&
+           !(strlen(word) > 2 && strchr("ID", word[1]) != NULL);
+}
+
+static enum shmtune_status keep(const struct command *command,
+                                const char *word)
+{
+    if (word == NULL)
+        return shmt_error_memory(command->err);
+    if (command->out->count < MOST)
+        add(command->out, word);
+    return SHMTUNE_OK;
+}
+
+/* In one word. */
+static enum shmtune_status keep_pair(const struct command *command,
+                                     const char *name, const char *value)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    shmt_text_addf(&text, "%s=%s", name, value);
+    status = keep(command,
+                  text.failed ? NULL : shmt_arena_copy(command->arena,
+                                                       text.data,
+                                                       text.length));
+    shmt_text_free(&text);
+    return status;
+}
+
+/* What it tells people is not kept. */
+static bool tells(const char *ptxas)
+{
+    return strcmp(ptxas, "-v") == 0 || strcmp(ptxas, "--verbose") == 0 ||
+           strncmp(ptxas, "-w", 2) == 0 || strncmp(ptxas, "--w", 3) == 0;
+}
+
+static enum shmtune_status sort(const struct command *command,
+                                const char *const *words, size_t count,
+                                int depth);
+
+/* One that cannot be read says nothing. */
+static enum shmtune_status sort_file(const struct command *command,
+                                     const char *name, int depth)
+{
+    const char *const path =
+        command->folder == NULL
+            ? name : shmt_path_join(command->arena, command->folder, name);
+    struct shmt_compiler_words words;
+    const char *text;
+    size_t size;
+    enum shmtune_status status;
+
+    if (path == NULL)
+        return shmt_error_memory(command->err);
+    if (depth == DEEPEST ||
+        shmt_path_read(command->arena, path, BYTES, &text, &size, NULL) !=
+            SHMTUNE_OK)
+        return SHMTUNE_OK;
+    status = shmt_compiler_line_split(command->arena, text, &words,
+                                      command->err);
+    return status == SHMTUNE_OK
+               ? sort(command, words.items, words.count, depth + 1) : status;
+}
+
+/* The option at words[*at], and the value behind it. */
+static enum shmtune_status sort_one(const struct command *command,
+                                    const char *const *words, size_t count,
+                                    size_t *at, int depth)
+{
+    static const char *const kept[] = {
+        "-I", "--include-path", "-isystem", "--system-include", "-D",
+        "--define-macro", "-include", "--pre-include", "-std", "--std",
+        "-arch", "--gpu-architecture", NULL};
+    static const char *const numbers[] = {
+        "-maxrregcount", "--maxrregcount", "-fmad", "--fmad", "-ftz", "--ftz",
+        "-prec-div", "--prec-div", "-prec-sqrt", "--prec-sqrt", NULL};
+    static const char *const flags[] = {
+        "-use_fast_math", "--use_fast_math", "-extended-lambda",
+        "--extended-lambda", "-expt-extended-lambda", "--expt-extended-lambda",
+        "-expt-relaxed-constexpr", "--expt-relaxed-constexpr",
+        "-extra-device-vectorization", "--extra-device-vectorization",
+        "-restrict", "--restrict", NULL};
+    static const char *const ptxas[] = {"-Xptxas", "--ptxas-options", NULL};
+    static const char *const files[] = {"-optf", "--options-file", NULL};
+    static const char *const skipped[] = {
+        "-o", "--output-file", "-x", "--x", "-gencode", "--generate-code",
+        "-code", "--gpu-code", "-Xcompiler", "--compiler-options", "-Xlinker",
+        "--linker-options", "-Xarchive", "-Xnvlink", "--nvlink-options",
+        "-ccbin", "--compiler-bindir", "-t", "--threads", "-L", "-l", "-MF",
+        "-MT", "-MQ", "-odir", "-cudart", "--cudart", NULL};
+    const char *const word = words[*at];
+    const char *const equals = strchr(word, '=');
+    const bool apart = is_apart(word) && *at + 1 < count;
+    const char *const value = equals != NULL ? equals + 1
+                              : apart        ? words[*at + 1]
+                                             : NULL;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (is_any(word, flags))
+        return keep(command, word);
+    if (word[0] == '@')
+        return sort_file(command, word + 1, depth);
+    if (is_valued(word, kept)) {
+        status = keep(command, word);
+        if (status == SHMTUNE_OK && apart)
+            status = keep(command, words[++*at]);
+        return status;
+    }
+    if (value != NULL && is_valued(word, files)) {
+        *at += equals == NULL;
+        return sort_file(command, value, depth);
+    }
+    if (is_valued(word, skipped)) {
+        *at += is_any(word, skipped) && apart;
+        return SHMTUNE_OK;
+    }
+    if (value == NULL)
+        return SHMTUNE_OK;
+    if (is_valued(word, numbers))
+        status = equals != NULL ? keep(command, word)
+                                : keep_pair(command, word, value);
+    else if (!is_valued(word, ptxas))
+        return SHMTUNE_OK;
+    else if (!tells(value))
+        status = keep_pair(command, "--ptxas-options", value);
+    *at += equals == NULL;
+    return status;
+}
+
+static enum shmtune_status sort(const struct command *command,
+                                const char *const *words, size_t count,
+                                int depth)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t at = 0; status == SHMTUNE_OK && at < count; at++)
+        if (words[at][0] == '-' || words[at][0] == '@')
+            status = sort_one(command, words, count, &at, depth);
+    return status;
+}
+
+enum shmtune_status shmt_compiler_line_command(struct shmt_arena *arena,
+                                               const char *folder,
+                                               const char *const *words,
+                                               size_t count,
+                                               struct shmt_compiler_words *out,
+                                               struct shmt_error *err)
+{
+    const struct command command = {arena, folder, out, err};
+
+    out->count = 0;
+    out->items = shmt_arena_alloc(arena, MOST, sizeof *out->items);
+    return out->items == NULL ? shmt_error_memory(err)
+                              : sort(&command, words, count, 0);
+}
+
+/* -- words ---------------------------------------------------------------- */
+
+/* Writes the word that begins there, without quotes; what is behind it. */
+static const char *take_word(const char *at, char *to)
+{
+    char quote = '\0';
+
+    for (; *at != '\0' && (quote != '\0' || strchr(" \t\r\n", *at) == NULL);
+         at++) {
+        if (quote == '\0' && (*at == '\'' || *at == '"')) {
+            quote = *at;
+        } else if (*at == quote) {
+            quote = '\0';
+        } else {
+            if (*at == '\\' && quote != '\'' && at[1] != '\0')
+                at++;
+            *to++ = *at;
+        }
+    }
+    *to = '\0';
+    return at;
+}
+
+enum shmtune_status shmt_compiler_line_split(struct shmt_arena *arena,
+                                             const char *text,
+                                             struct shmt_compiler_words *out,
+                                             struct shmt_error *err)
+{
+    const size_t length = strlen(text);
+    /* A word has a letter and a blank behind it. */
+    char *room = shmt_arena_alloc(arena, length + 1, 1);
+
+    out->count = 0;
+    out->items = shmt_arena_alloc(arena, length / 2 + 1, sizeof *out->items);
+    if (room == NULL || out->items == NULL)
+        return shmt_error_memory(err);
+    for (;;) {
+        text += strspn(text, " \t\r\n");
+        if (*text == '\0')
+            return SHMTUNE_OK;
+        text = take_word(text, room);
+        add(out, room);
+        room += strlen(room) + 1;
+    }
+}
