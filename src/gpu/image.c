@@ -276,7 +276,7 @@ make_recipe(const struct shmt_image_request *request, const char *include,
     if (status == SHMTUNE_OK)
         status = shmt_image_key(request, plan.image->key, err);
     write_options(request, &options);
-    shmt_kernel_definitions(request->evaluated, &options);
+    shmt_kernel_definitions(request->evaluated, true, &options);
     if (status == SHMTUNE_OK)
         status = list_options(&options, include, &plan, err);
     shmt_text_free(&options);

@@ -399,7 +399,7 @@ shmt_kernel_binary_key(struct shmt_kernel_evaluated *evaluated,
     struct shmt_digest digest;
     bool used, failed;
 
-    shmt_kernel_definitions(evaluated, &text);
+    shmt_kernel_definitions(evaluated, false, &text);
     for (size_t k = 0; k < evaluated->launch_count; k++) {
         shmt_text_add(&text, evaluated->launches[k].host ? "\nhost "
                                                          : "\nentry ");

@@ -599,9 +599,12 @@ shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,
  * For the setup, SHMTUNE_SETUP=1 before them; for the launches that compare,
  * SHMTUNE_COMPARE=1; for the reference,
  * SHMTUNE_REFERENCE=1, and its own macros in
- * place of parameters if it has some, or none. */
+ * place of parameters if it has some, or none.
+ * All that a binary depends on; or, with `given`, what the compiler is given
+ * beside the text of shmt_kernel_source_text, which has the values of
+ * parameters that override its definitions where these stand. */
 void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
-                             struct shmt_text *text);
+                             bool given, struct shmt_text *text);
 /* The entry of launch k with {NAME} replaced. */
 enum shmtune_status
 shmt_kernel_entry(const struct shmt_kernel_evaluated *evaluated, size_t k,

@@ -31,7 +31,7 @@ void shmt_kernel_macro_add(const struct shmt_parameter *parameter,
 }
 
 static void add_parameter_definitions(const struct shmt_parameter *parameter,
-                                      struct shmt_value value,
+                                      struct shmt_value value, bool given,
                                       struct shmt_text *text)
 {
     shmt_config index = 0;
@@ -42,9 +42,12 @@ static void add_parameter_definitions(const struct shmt_parameter *parameter,
             shmt_text_addf(text, "%s\n", parameter->options[index]);
         return;
     }
-    shmt_text_addf(text, "-D%s=", parameter->name);
-    shmt_kernel_macro_add(parameter, value, text);
-    shmt_text_add(text, "\n");
+    /* A header that comes before may have the name for its own. */
+    if (!given || !parameter->overrides) {
+        shmt_text_addf(text, "-D%s=", parameter->name);
+        shmt_kernel_macro_add(parameter, value, text);
+        shmt_text_add(text, "\n");
+    }
     for (size_t i = 0;
          parameter->type == SHMT_VALUE_WORD && i < parameter->count; i++)
         shmt_text_addf(text, "-D%s_%s=%zu\n", parameter->name,
@@ -52,7 +55,7 @@ static void add_parameter_definitions(const struct shmt_parameter *parameter,
 }
 
 void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
-                             struct shmt_text *text)
+                             bool given, struct shmt_text *text)
 {
     const struct shmt_kernel *kernel = evaluated->kernel;
     const struct shmt_value *values = evaluated->values;
@@ -77,7 +80,7 @@ void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
         if (!kernel->parameters[p].launch_only)
             add_parameter_definitions(&kernel->parameters[p],
                                       values[kernel->dimension_count + p],
-                                      text);
+                                      given, text);
 }
 
 enum shmtune_status

@@ -231,7 +231,7 @@ check "unless a file is named that has the kernel" all as_alone \
     "grep -q '^includes: .\"*/.*/headers' opened/blend-1/kernel.yaml" \
     "has opened/blend-1 '# BLOCK: {values: [64, 128, 256]'"
 if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *nvcc '; then
-    run check opened/blend-1
+    run check opened/blend-1 --compile-timeout 600
     check "then it is a spec" exits 0
 else
     skip "then it is a spec" "no nvcc"

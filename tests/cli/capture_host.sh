@@ -183,7 +183,7 @@ mkdir whole
 for kernel in transpose twice strides sixteen; do
     options=--propose
     launch "$kernel.cu" "$kernel" 16 16 16 16 64 128
-    run check taken/"$kernel"-1
+    run check taken/"$kernel"-1 --compile-timeout 600
     check "$kernel: it is a spec" exits 0
     [ "$kernel" = sixteen ] || cp -r taken/* whole/
 done

@@ -41,7 +41,7 @@ END
 inspects() {
     name=$1
     shift
-    run inspect "$folder/own/$name.yaml" "$@"
+    run inspect "$folder/own/$name.yaml" --compile-timeout 600 "$@"
 }
 
 # registers CONFIG: of one configuration, in the last table
@@ -253,6 +253,12 @@ check "in what is compiled alone" cmp "$folder/before" "$folder/own/defined.cu"
 run check "$folder/own/defined.yaml"
 check "check takes it" all "exits 0" "out_lacks 'a #define of'" \
     "out_has 'the default compiles'"
+echo 'inline int TILE_of(int TILE) { return TILE + 1; }' >"$folder/own/own.h"
+sed -i '1i #include "own.h"' "$folder/own/defined.cu"
+sed -i 's/__LINE__ != 15/__LINE__ != 16/' "$folder/own/defined.cu"
+inspects defined --config TILE=64,HOW=first,BLOCK=128
+check "a header before it may have the name for its own" all "exits 0" \
+    "[ '$(bytes 'TILE=64 HOW=first BLOCK=128')' = 256 ]"
 OVER='override: false' defining defined
 inspects defined --config TILE=16,HOW=first
 check "without that it is refused, with its place" all "exits 9" \
@@ -460,7 +466,7 @@ END
     cp "$folder/own/sums.yaml" "$folder/own/kit.yaml"
     sed -i "s#^includes.*#includes: [\"$headers\", \"$headers/cccl\"]#" \
         "$folder/own/kit.yaml"
-    run inspect "$folder/own/kit.yaml" --config BLOCK=128
+    run inspect "$folder/own/kit.yaml" --compile-timeout 600 --config BLOCK=128
     check "so is a toolkit that the spec names" all "exits 0" \
         "out_lacks compile_error"
     spec library <<'END'
@@ -594,7 +600,7 @@ then
         "out_has '\"shared_static_bytes\": 1024'" "out_lacks error"
     inspects whole --config BLOCK=128
     check "who compiled" out_has '(nvcc [0-9.]*)'
-    run check "$folder/own/whole.yaml"
+    run check "$folder/own/whole.yaml" --compile-timeout 600
     check "its reference, too" all "exits 0" \
         "out_has 'the default and the reference compile'"
     printf '{verb: inspect, tag: %s, config: {BLOCK: 128}}\n' 1 2 |
@@ -615,7 +621,7 @@ extern "C" __global__ void inner(float *o, int n) { o[n] = BLOCK; }
 } } }
 END
     sed -i 's/entry: inner/entry: "ns::in::inner"/' "$folder/own/inner.yaml"
-    run check "$folder/own/inner.yaml"
+    run check "$folder/own/inner.yaml" --compile-timeout 600
     check "a kernel that is extern \"C\" in a namespace" exits 0
     echo "$whole" | sed 's/namespace ns/namespace other/; /<<</d' | by_nvcc
     inspects whole

@@ -145,7 +145,7 @@ awk 'BEGIN {
         printf "- x%d == 1 or x%d == 1 or x%d == %d\n", (c * 7) % 60,
             (c * c + 13) % 60, (c * 11 + int(c / 60) * 17 + 29) % 60, c % 2
 }' >"$folder/clauses.yaml"
-run space "$folder/clauses.yaml" --list --space-seconds 1
+run space "$folder/clauses.yaml" --list --space-seconds 5
 drawn=$(wc -l <"$folder/out")   # 4096 but where the machine is busy
 check "a space that is too irregular is drawn" all "exits 0" \
     "[ $drawn -ge 64 ] && [ $drawn -le 4096 ]" \

@@ -54,7 +54,7 @@ static void check_configuration(const struct shmt_kernel *kernel,
         shmt_kernel_entry(&evaluated, k, &text, &err);
     for (size_t k = 0; k < kernel->argument_count; k++)
         shmt_kernel_argument_count(&evaluated, k, &count, &err);
-    shmt_kernel_definitions(&evaluated, &text);
+    shmt_kernel_definitions(&evaluated, false, &text);
     FUZZ_HOLDS(shmt_kernel_binary_key(&evaluated, key) == SHMTUNE_OK);
     shmt_kernel_describe_config(kernel, config, &text);
     shmt_kernel_describe_problem(kernel, problem, &text);

@@ -151,7 +151,7 @@ static void works_out_a_launch(void)
     CHECK_INT(shmt_kernel_entry(&evaluated, 0, &text, &err), SHMTUNE_OK);
     CHECK_TEXT(shmt_text_string(&text), "scale<float, 16, 7>");
     shmt_text_clear(&text);
-    shmt_kernel_definitions(&evaluated, &text);
+    shmt_kernel_definitions(&evaluated, false, &text);
     CHECK_TEXT(shmt_text_string(&text),
                "-Dfilter=7\n-DBLOCK=128\n-DTILE=16\n-DSTAGES=1\n-DMEMORY=1\n"
                "-DMEMORY_static=0\n-DMEMORY_dynamic=1\n");
@@ -161,7 +161,7 @@ static void works_out_a_launch(void)
     CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
     CHECK_INT(geometry->grid[0], 13);
     CHECK_INT(geometry->shared_static, -1);
-    shmt_kernel_definitions(&evaluated, &text);
+    shmt_kernel_definitions(&evaluated, false, &text);
     CHECK_HAS(shmt_text_string(&text), "-DSHMTUNE_REFERENCE=1\n-Dfilter=7\n");
     shmt_text_free(&text);
     shmt_kernel_free(kernel);
@@ -404,7 +404,7 @@ static void reals_become_exact_definitions(void)
     for (size_t i = 0; kernel != NULL && i < 4; i++) {
         shmt_text_clear(&text);
         shmt_kernel_evaluate(kernel, NULL, configs[i], &evaluated);
-        shmt_kernel_definitions(&evaluated, &text);
+        shmt_kernel_definitions(&evaluated, false, &text);
         CHECK_TEXT(shmt_text_string(&text), expected[i]);
     }
     shmt_text_free(&text);

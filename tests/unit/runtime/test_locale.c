@@ -69,7 +69,7 @@ static void definitions_are_the_same(void)
         return;
     }
     shmt_kernel_evaluate(kernel, problem, config, &evaluated);
-    shmt_kernel_definitions(&evaluated, &text);
+    shmt_kernel_definitions(&evaluated, false, &text);
     CHECK_TEXT(shmt_text_string(&text), "-DBLOCK=32\n-DALPHA=1.25e-07\n");
     shmt_text_free(&text);
     shmt_kernel_free(kernel);
