@@ -170,6 +170,70 @@ same_in(const struct shmt_init_draft *draft, const struct shmt_source *typed)
     return NULL;
 }
 
+/* -- parameters under a condition ------------------------------------------ */
+
+/* The only one of that name; NULL: there are several, or none. */
+static const struct shmt_source_kernel *
+only_in(const struct shmt_source *typed, const char *name)
+{
+    const struct shmt_source_kernel *only = NULL;
+
+    for (size_t k = 0; k < typed->kernel_count; k++)
+        if (strcmp(typed->kernels[k].name, name) == 0) {
+            if (only != NULL)
+                return NULL;
+            only = &typed->kernels[k];
+        }
+    return only;
+}
+
+/* The launch with what it passes there. */
+static enum shmtune_status take_arguments(struct shmt_init_draft *draft,
+                                          const struct shmt_source *typed,
+                                          size_t count, struct shmt_error *err)
+{
+    struct shmt_source_launch *copy;
+
+    for (size_t k = 0; draft->launch != NULL && k < typed->launch_count; k++) {
+        const struct shmt_source_launch *const one = &typed->launches[k];
+
+        if (strcmp(one->name, draft->kernel->name) != 0 ||
+            one->argument_count != count)
+            continue;
+        copy = shmt_arena_copy(draft->arena, draft->launch, sizeof *copy);
+        if (copy == NULL)
+            return shmt_error_memory(err);
+        copy->argument_count = count;
+        copy->arguments = one->arguments;
+        if (one->shared[0] == '\0')
+            copy->shared = "";
+        draft->launch = copy;
+        return SHMTUNE_OK;
+    }
+    return SHMTUNE_OK;
+}
+
+/* Of a kernel that has other parameters where conditions are decided: those. */
+static enum shmtune_status decide(struct shmt_init_draft *draft,
+                                  const struct shmt_source *typed,
+                                  struct shmt_error *err)
+{
+    const struct shmt_source_kernel *const only =
+        same_in(draft, typed) != NULL ? NULL
+                                      : only_in(typed, draft->kernel->name);
+    struct shmt_source_kernel *copy;
+
+    if (only == NULL)
+        return SHMTUNE_OK;
+    copy = shmt_arena_copy(draft->arena, draft->kernel, sizeof *copy);
+    if (copy == NULL)
+        return shmt_error_memory(err);
+    copy->signature = only->signature;
+    copy->shared_dynamic = only->shared_dynamic;
+    draft->kernel = copy;
+    return take_arguments(draft, typed, only->signature.count, err);
+}
+
 static enum shmtune_status keep_types(struct shmt_init_draft *draft,
                                       const struct shmt_source *typed,
                                       struct shmt_error *err)
@@ -280,6 +344,8 @@ enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
     shmt_text_free(&whole);
     if (status == SHMTUNE_OK)
         status = shmt_source_read(draft->arena, code, &typed, err);
+    if (status == SHMTUNE_OK)
+        status = decide(draft, &typed, err);
     if (status == SHMTUNE_OK)
         status = keep_types(draft, &typed, err);
     if (status == SHMTUNE_OK)

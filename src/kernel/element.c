@@ -45,6 +45,7 @@ const char *shmt_element_tolerance(enum shmt_element element)
     case SHMT_ELEMENT_BF16: return "1.6e-2";
     case SHMT_ELEMENT_F8E4M3: return "0.125";
     case SHMT_ELEMENT_F8E5M2: return "0.25";
+    case SHMT_ELEMENT_F64: return "1.0e-13";
     default: return "1.0e-6";
     }
 }

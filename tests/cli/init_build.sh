@@ -71,7 +71,7 @@ run check --no-compile filled.yaml
 check "check takes it when the marks are filled" all "exits 0" \
     "out_has '^1 ok, 0 wrong'"
 if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *NVRTC '; then
-    run check --sample 0 filled.yaml
+    run check --compile-timeout 600 --sample 0 filled.yaml
     check "and the compiler does" all "exits 0" "out_has '^ok '"
 else
     skip "and the compiler does" "NVRTC is not there"

@@ -71,14 +71,14 @@ check "the host of a program says all of a kernel" all "exits 0" \
 run check --no-compile "$draft"
 check "and check takes it as it is" all "exits 0" "out_has '^1 ok, 0 wrong'"
 if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *nvcc '; then
-    run check --sample 0 "$draft"
+    run check --compile-timeout 600 --sample 0 "$draft"
     check "as nvcc does" all "exits 0" "out_has '^ok '"
 else
     skip "as nvcc does" "there is no nvcc"
 fi
 grep -v '^compiler: ' "$draft" >"$own/nvrtc.yaml"
 if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *NVRTC '; then
-    run check --sample 0 "$own/nvrtc.yaml"
+    run check --compile-timeout 600 --sample 0 "$own/nvrtc.yaml"
     check "NVRTC does not, and says who does" all "exits 2" \
         "tr -s '\\n ' ' ' <'$folder/out' | grep -q 'or write .compiler: nvcc.'"
 else
@@ -232,6 +232,45 @@ check "and where that includes the kernel's, it is the source" all "exits 0" \
 (cd "$own/apart" && "$build/shmtune" init main.cu -o - >"$folder/out" 2>&1)
 check "a kernel of a header is found" all "out_has 'name: spread'" \
     "out_has '^source: main.cu'"
+
+# -- parameters under a condition ---------------------------------------------
+cat >"$own/maybe.cu" <<'END'
+__global__ void maybe(double *y, int n
+#ifdef WORKLIST
+                      , int *list
+#endif
+                      , const double *x)
+{
+#ifdef WORKLIST
+    extern __shared__ int own[];
+    n = own[list[0]];
+#endif
+    if (blockIdx.x * blockDim.x + threadIdx.x < n)
+        y[blockIdx.x * blockDim.x + threadIdx.x] = x[n];
+}
+void go(double *x, double *y, int *list, int n, int bytes)
+{
+    maybe<<<(n + 127) / 128, 128
+#ifdef WORKLIST
+            , bytes
+#endif
+            >>>(y, n
+#ifdef WORKLIST
+                , list
+#endif
+                , x);
+}
+END
+draft=$own/maybe.yaml
+run init "$own/maybe.cu"
+check "parameters are those of the side that is compiled" all "exits 0" \
+    "has 'arguments: [y, n, x]'" "lacks 'list:'" "lacks 'shared_dynamic'" \
+    "has 'y: {type: f64, role: output, '" "has 'n: {type: i32, value: n}'" \
+    "has 'tolerance: {relative: 1.0e-13}'"
+run init "$own/maybe.cu" --force -- nvcc -DWORKLIST maybe.cu
+check "of which the command decides" all "exits 0" \
+    "has 'arguments: [y, n, list, x]'" "has 'list: {type: i32, role: input, '" \
+    "has 'shared_dynamic: '"
 
 # -- what cannot be drafted ---------------------------------------------------
 cat >"$own/many.cu" <<'END'
