@@ -157,32 +157,67 @@ struct command {
     struct shmt_error *err;
 };
 
-static bool is_any(const char *word, const char *const names[])
-{
-    for (size_t k = 0; names[k] != NULL; k++)
-        if (strcmp(word, names[k]) == 0)
-            return true;
-    return false;
-}
+enum about {
+    OTHER,                     /* nothing to a tuner */
+    FLAG, VALUED, NUMBER,      /* kept: alone, as it is, in one word */
+    PTXAS, WORDS,              /* for ptxas; a file of options */
+    SKIPPED                    /* OTHER, with a value */
+};
+
+/* The first that fits counts. */
+static const struct {
+    const char *name;
+    enum about about;
+} known[] = {
+    {"-I", VALUED}, {"--include-path", VALUED}, {"-isystem", VALUED},
+    {"--system-include", VALUED}, {"-include", VALUED},
+    {"--pre-include", VALUED}, {"-D", VALUED}, {"--define-macro", VALUED},
+    {"-std", VALUED}, {"--std", VALUED}, {"-arch", VALUED},
+    {"--gpu-architecture", VALUED},
+    {"-use_fast_math", FLAG}, {"--use_fast_math", FLAG},
+    {"-extended-lambda", FLAG}, {"--extended-lambda", FLAG},
+    {"-expt-extended-lambda", FLAG}, {"--expt-extended-lambda", FLAG},
+    {"-expt-relaxed-constexpr", FLAG}, {"--expt-relaxed-constexpr", FLAG},
+    {"-extra-device-vectorization", FLAG},
+    {"--extra-device-vectorization", FLAG},
+    {"-restrict", FLAG}, {"--restrict", FLAG},
+    {"-maxrregcount", NUMBER}, {"--maxrregcount", NUMBER},
+    {"-fmad", NUMBER}, {"--fmad", NUMBER}, {"-ftz", NUMBER},
+    {"--ftz", NUMBER}, {"-prec-div", NUMBER}, {"--prec-div", NUMBER},
+    {"-prec-sqrt", NUMBER}, {"--prec-sqrt", NUMBER},
+    {"-Xptxas", PTXAS}, {"--ptxas-options", PTXAS},
+    {"-optf", WORDS}, {"--options-file", WORDS},
+    {"-o", SKIPPED}, {"--output-file", SKIPPED}, {"-odir", SKIPPED},
+    {"-x", SKIPPED}, {"--x", SKIPPED}, {"-gencode", SKIPPED},
+    {"--generate-code", SKIPPED}, {"-code", SKIPPED}, {"--gpu-code", SKIPPED},
+    {"-Xcompiler", SKIPPED}, {"--compiler-options", SKIPPED},
+    {"-Xlinker", SKIPPED}, {"--linker-options", SKIPPED},
+    {"-Xarchive", SKIPPED}, {"-Xnvlink", SKIPPED},
+    {"--nvlink-options", SKIPPED}, {"-ccbin", SKIPPED},
+    {"--compiler-bindir", SKIPPED}, {"-t", SKIPPED}, {"--threads", SKIPPED},
+    {"-L", SKIPPED}, {"-l", SKIPPED}, {"-MF", SKIPPED}, {"-MT", SKIPPED},
+    {"-MQ", SKIPPED}, {"-cudart", SKIPPED}, {"--cudart", SKIPPED},
+};
 
 /* "-I", "-Idir", "--include-path", "--include-path=dir". */
-static bool is_valued(const char *word, const char *const names[])
+static bool is_named(const char *word, const char *name)
 {
-    for (size_t k = 0; names[k] != NULL; k++) {
-        const size_t length = strlen(names[k]);
+    const size_t length = strlen(name);
 
-        if (strncmp(word, names[k], length) == 0 &&
-            (word[length] == '\0' || word[length] == '=' || length == 2))
-            return true;
-    }
-    return false;
+    return strncmp(word, name, length) == 0 &&
+           (word[length] == '\0' || word[length] == '=' || length == 2);
 }
 
-/* Whether the value is the word behind it. */
-static bool is_apart(const char *word)
+/* *bare: nothing is joined to its name. */
+static enum about about_of(const char *word, bool *bare)
 {
-    return strchr(word, '=') == NULL &&
-           !(strlen(word) > 2 && strchr("ID", word[1]) != NULL);
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+        *bare = strcmp(word, known[k].name) == 0;
+        if (*bare || (known[k].about != FLAG && is_named(word, known[k].name)))
+            return known[k].about;
+    }
+    *bare = false;
+    return OTHER;
 }
 
 static enum shmtune_status keep(const struct command *command,
@@ -251,64 +286,29 @@ static enum shmtune_status sort_one(const struct command *command,
                                     const char *const *words, size_t count,
                                     size_t *at, int depth)
 {
-    static const char *const kept[] = {
-        "-I", "--include-path", "-isystem", "--system-include", "-D",
-        "--define-macro", "-include", "--pre-include", "-std", "--std",
-        "-arch", "--gpu-architecture", NULL};
-    static const char *const numbers[] = {
-        "-maxrregcount", "--maxrregcount", "-fmad", "--fmad", "-ftz", "--ftz",
-        "-prec-div", "--prec-div", "-prec-sqrt", "--prec-sqrt", NULL};
-    static const char *const flags[] = {
-        "-use_fast_math", "--use_fast_math", "-extended-lambda",
-        "--extended-lambda", "-expt-extended-lambda", "--expt-extended-lambda",
-        "-expt-relaxed-constexpr", "--expt-relaxed-constexpr",
-        "-extra-device-vectorization", "--extra-device-vectorization",
-        "-restrict", "--restrict", NULL};
-    static const char *const ptxas[] = {"-Xptxas", "--ptxas-options", NULL};
-    static const char *const files[] = {"-optf", "--options-file", NULL};
-    static const char *const skipped[] = {
-        "-o", "--output-file", "-x", "--x", "-gencode", "--generate-code",
-        "-code", "--gpu-code", "-Xcompiler", "--compiler-options", "-Xlinker",
-        "--linker-options", "-Xarchive", "-Xnvlink", "--nvlink-options",
-        "-ccbin", "--compiler-bindir", "-t", "--threads", "-L", "-l", "-MF",
-        "-MT", "-MQ", "-odir", "-cudart", "--cudart", NULL};
-    const char *const word = words[*at];
-    const char *const equals = strchr(word, '=');
-    const bool apart = is_apart(word) && *at + 1 < count;
-    const char *const value = equals != NULL ? equals + 1
-                              : apart        ? words[*at + 1]
-                                             : NULL;
-    enum shmtune_status status = SHMTUNE_OK;
+    const char *const word = words[*at], *const equals = strchr(word, '=');
+    bool bare;
+    const enum about about = about_of(word, &bare);
+    const bool apart = bare && about != FLAG && *at + 1 < count;
+    const char *const value = apart            ? words[++*at]
+                              : equals != NULL ? equals + 1
+                                               : NULL;
 
-    if (is_any(word, flags))
-        return keep(command, word);
     if (word[0] == '@')
         return sort_file(command, word + 1, depth);
-    if (is_valued(word, kept)) {
-        status = keep(command, word);
-        if (status == SHMTUNE_OK && apart)
-            status = keep(command, words[++*at]);
-        return status;
-    }
-    if (value != NULL && is_valued(word, files)) {
-        *at += equals == NULL;
+    if (about == FLAG || (about == VALUED && !apart))
+        return keep(command, word);
+    if (value == NULL || about == OTHER || about == SKIPPED ||
+        (about == PTXAS && tells(value)))
+        return SHMTUNE_OK;
+    if (about == WORDS)
         return sort_file(command, value, depth);
-    }
-    if (is_valued(word, skipped)) {
-        *at += is_any(word, skipped) && apart;
-        return SHMTUNE_OK;
-    }
-    if (value == NULL)
-        return SHMTUNE_OK;
-    if (is_valued(word, numbers))
-        status = equals != NULL ? keep(command, word)
-                                : keep_pair(command, word, value);
-    else if (!is_valued(word, ptxas))
-        return SHMTUNE_OK;
-    else if (!tells(value))
-        status = keep_pair(command, "--ptxas-options", value);
-    *at += equals == NULL;
-    return status;
+    if (about == PTXAS)
+        return keep_pair(command, "--ptxas-options", value);
+    if (about == NUMBER)
+        return apart ? keep_pair(command, word, value) : keep(command, word);
+    return keep(command, word) == SHMTUNE_OK ? keep(command, value)
+                                             : SHMTUNE_NO_MEMORY;
 }
 
 static enum shmtune_status sort(const struct command *command,
