@@ -297,7 +297,8 @@ static const char *find_hosted(struct shmt_init_draft *draft,
     static const char *const words[] = {
         "main", "cudaMalloc", "cudaMemcpy", "cudaFree", "cudaMemset",
         "cudaLaunchKernel", "cudaStream_t", "cudaDeviceSynchronize",
-        "cudaGetLastError", "hipMalloc", NULL};
+        "cudaGetLastError", "hipMalloc", "FILE", "stderr", "fopen", "getenv",
+        NULL};
     const char *const header = hosted_include(draft, text);
 
     if (header != NULL)

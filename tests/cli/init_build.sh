@@ -86,6 +86,10 @@ draft=$own/src/main.yaml
 run init main.cu -- nvcc -I../include --expt-relaxed-constexpr main.cu
 check "what nvcc alone knows is for nvcc" all "exits 0" "has 'compiler: nvcc'" \
     "has 'options: [\"--expt-relaxed-constexpr\"]'"
+{ cat scale.cu; echo 'void report(FILE *to);'; } >told.cu
+draft=$own/src/told.yaml
+run init told.cu
+check "files are for the host" has 'compiler: nvcc'
 draft=$own/src/scale.yaml
 
 run init scale.cu other.cu
