@@ -58,8 +58,13 @@ struct shmt_init_draft {
     const struct shmt_source_kernel *reference;  /* NULL: none looks like it */
     const struct shmt_source_launch *launch;     /* NULL: there is none */
     struct shmt_signature signature;  /* of the kernel, types by their names */
+    const struct shmt_source_structure **structures;   /* what a parameter is,
+                                         or points to; NULL: none that is
+                                         known */
     const char *const *instance;      /* what its template is given; NULL for
                                          what is not known */
+    struct shmt_source typed;         /* what the text says as a compiler reads
+                                         it */
     const char *hosted;               /* what no device code has; NULL: none */
     size_t macro_count;
     struct shmt_init_macro *macros;
@@ -103,6 +108,9 @@ enum shmtune_status shmt_init_read_launch(struct shmt_init_draft *draft,
  * the source needs a compiler of the host. */
 enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
                                          struct shmt_error *err);
+/* The structure of that name, "Particle"; NULL: none that is known. */
+const struct shmt_source_structure *
+shmt_init_structure(const struct shmt_init_draft *draft, const char *name);
 /* The kernel's name, with what its template is given; NULL: that is not
  * known. */
 const char *shmt_init_entry(const struct shmt_init_draft *draft);

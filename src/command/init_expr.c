@@ -224,9 +224,14 @@ static size_t bytes_there(const void *context, const char *type)
     const char *const own = shmt_init_resolved(draft, type);
     const struct shmt_source_names names = {.find = find_name,
                                             .context = draft};
+    const struct shmt_source_structure *const structure =
+        shmt_init_structure(draft, strncmp(own, "struct ", 7) == 0 ? own + 7
+                                                                  : own);
     struct shmt_text code = {0};
     const char *said = NULL;
 
+    if (structure != NULL)
+        return structure->bytes;
     shmt_text_addf(&code, "sizeof(%s)", own);
     if (!code.failed && strcmp(own, type) != 0)
         said = say(draft, shmt_text_string(&code), 0, 0, &names);

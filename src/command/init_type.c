@@ -234,6 +234,49 @@ static enum shmtune_status decide(struct shmt_init_draft *draft,
     return take_arguments(draft, typed, only->signature.count, err);
 }
 
+/* -- structures ------------------------------------------------------------ */
+
+const struct shmt_source_structure *
+shmt_init_structure(const struct shmt_init_draft *draft, const char *name)
+{
+    for (size_t k = 0; k < draft->typed.structure_count; k++)
+        if (strcmp(draft->typed.structures[k].name, name) == 0)
+            return &draft->typed.structures[k];
+    return NULL;
+}
+
+/* That of "const Particle *__restrict__". */
+static const struct shmt_source_structure *
+structure_of(const struct shmt_init_draft *draft, const char *type)
+{
+    const char *const star = strchr(type, '*');
+
+    if (strchr(type, '<') != NULL ||
+        (star != NULL && strchr(star + 1, '*') != NULL))
+        return NULL;
+    for (size_t k = 0; k < draft->typed.structure_count; k++)
+        if (shmt_text_mentions(type, draft->typed.structures[k].name, 1) > 0)
+            return &draft->typed.structures[k];
+    return NULL;
+}
+
+/* An array of structures is one of its elements, where these are of one type,
+ * or else of bytes. */
+static void keep_structure(struct shmt_init_draft *draft, size_t k,
+                           const char *type,
+                           struct shmt_signature_parameter *out)
+{
+    const struct shmt_source_structure *const one = structure_of(draft, type);
+
+    draft->structures[k] = one;
+    if (one == NULL || !out->pointer)
+        return;
+    out->kind = SHMT_SIGNATURE_VECTOR;
+    out->element = one->same > 0 ? one->members[0].element
+                                 : SHMT_ELEMENT_BYTES;
+    out->lanes = (int)(one->same > 0 ? one->same : one->bytes);
+}
+
 static enum shmtune_status keep_types(struct shmt_init_draft *draft,
                                       const struct shmt_source *typed,
                                       struct shmt_error *err)
@@ -244,7 +287,9 @@ static enum shmtune_status keep_types(struct shmt_init_draft *draft,
         shmt_arena_copy(draft->arena, own->parameters,
                         own->count * sizeof *types);
 
-    if (types == NULL)
+    draft->structures = shmt_arena_alloc(draft->arena, own->count + 1,
+                                         sizeof *draft->structures);
+    if (types == NULL || draft->structures == NULL)
         return shmt_error_memory(err);
     for (size_t k = 0; other != NULL && k < own->count; k++) {
         if (types[k].kind != SHMT_SIGNATURE_OTHER ||
@@ -253,6 +298,8 @@ static enum shmtune_status keep_types(struct shmt_init_draft *draft,
         types[k].kind = other->parameters[k].kind;
         types[k].element = other->parameters[k].element;
         types[k].lanes = other->parameters[k].lanes;
+        if (types[k].kind == SHMT_SIGNATURE_OTHER)
+            keep_structure(draft, k, other->parameters[k].type, &types[k]);
     }
     draft->signature = (struct shmt_signature){own->count, types};
     return SHMTUNE_OK;
@@ -323,7 +370,6 @@ enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
     const struct shmt_source_kernel *kernel = draft->kernel;
     const char **values = shmt_arena_alloc(
         draft->arena, kernel->template_count + 1, sizeof *values);
-    struct shmt_source typed;
     struct shmt_text whole = {0};
     const char *code = NULL;
     enum shmtune_status status = SHMTUNE_OK;
@@ -344,11 +390,11 @@ enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
                                                    &code, err);
     shmt_text_free(&whole);
     if (status == SHMTUNE_OK)
-        status = shmt_source_read(draft->arena, code, &typed, err);
+        status = shmt_source_read(draft->arena, code, &draft->typed, err);
     if (status == SHMTUNE_OK)
-        status = decide(draft, &typed, err);
+        status = decide(draft, &draft->typed, err);
     if (status == SHMTUNE_OK)
-        status = keep_types(draft, &typed, err);
+        status = keep_types(draft, &draft->typed, err);
     if (status == SHMTUNE_OK)
         status = shmt_source_preprocess(draft->arena, draft->own, &code, err);
     if (status == SHMTUNE_OK)

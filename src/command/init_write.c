@@ -281,10 +281,37 @@ static const char *role_of(const struct shmt_init_draft *draft,
     return roles[parameter->use];
 }
 
-static void add_buffer(const struct shmt_init_draft *draft,
-                       const struct shmt_signature_parameter *parameter,
-                       const char *count, struct shmt_text *text)
+/* Bytes are no numbers of a structure. */
+static void add_contents(const struct shmt_source_structure *structure,
+                         struct shmt_text *text)
 {
+    struct shmt_text members = {0};
+
+    for (size_t k = 0; k < structure->member_count; k++) {
+        const struct shmt_source_member *const one = &structure->members[k];
+
+        shmt_text_addf(&members, "%s%s %s", k == 0 ? "" : ", ",
+                       one->pointer ? "pointer"
+                                    : shmt_element_word(one->element),
+                       one->name);
+        if (one->count > 1)
+            shmt_text_addf(&members, "[%zu]", one->count);
+        shmt_text_addf(&members, " at %zu", one->offset);
+    }
+    shmt_text_add(text, ", fill: ");
+    shmt_init_mark(text, "{file: PATH}, or zero; %s has %zu bytes: %.300s",
+                   structure->name, structure->bytes,
+                   shmt_text_string(&members));
+    text->failed |= members.failed;
+    shmt_text_free(&members);
+}
+
+static void add_buffer(const struct shmt_init_draft *draft, size_t k,
+                       struct shmt_text *text)
+{
+    const struct shmt_signature_parameter *parameter =
+        &draft->signature.parameters[k];
+    const char *const count = draft->said[k].count;
     const char *const role = role_of(draft, parameter);
     const bool written = role == NULL || strcmp(role, "input") != 0;
 
@@ -306,6 +333,9 @@ static void add_buffer(const struct shmt_init_draft *draft,
         shmt_init_mark(text, "how many elements, as n");
     if (written)
         shmt_init_add_tolerance(parameter, text);
+    if (draft->structures[k] != NULL && draft->structures[k]->same == 0 &&
+        (role == NULL || strcmp(role, "output") != 0))
+        add_contents(draft->structures[k], text);
 }
 
 static void add_scalar(const char *value, struct shmt_text *text)
@@ -331,6 +361,48 @@ static void add_vector(const struct shmt_signature_parameter *parameter,
     shmt_text_add(text, "}");
 }
 
+/* Whether it lies as a spec's members do, each by its own size. */
+static bool is_plain(const struct shmt_source_structure *structure)
+{
+    size_t at = 0, most = 1;
+
+    for (size_t k = 0; k < structure->member_count; k++) {
+        const struct shmt_source_member *const one = &structure->members[k];
+        const size_t bytes =
+            one->pointer ? 8 : shmt_element_bytes(one->element);
+
+        at = (at + bytes - 1) / bytes * bytes;
+        if (at != one->offset || (one->pointer && one->count > 1))
+            return false;
+        at += bytes * one->count;
+        most = bytes > most ? bytes : most;
+    }
+    return structure->bytes == (at + most - 1) / most * most;
+}
+
+static void add_members(const struct shmt_source_structure *structure,
+                        struct shmt_text *text)
+{
+    shmt_text_add(text, "struct: {");
+    for (size_t k = 0; k < structure->member_count; k++) {
+        const struct shmt_source_member *const one = &structure->members[k];
+
+        shmt_text_addf(text, "%s%s: {", k == 0 ? "" : ", ", one->name);
+        if (one->pointer) {
+            shmt_text_add(text, "pointer: ");
+            shmt_init_mark(text, "the argument that it leads to, or null");
+        } else {
+            shmt_text_addf(text, "type: %s, value: ",
+                           shmt_element_word(one->element));
+            shmt_init_mark(text, one->count == 1 ? "a number, as 1"
+                                                 : "a list of %zu numbers",
+                           one->count);
+        }
+        shmt_text_add(text, "}");
+    }
+    shmt_text_add(text, "}");
+}
+
 static void add_argument(const struct shmt_init_draft *draft, size_t k,
                          struct shmt_text *text)
 {
@@ -340,6 +412,13 @@ static void add_argument(const struct shmt_init_draft *draft, size_t k,
     if (shmt_init_is_surface(parameter)) {
         shmt_init_mark(text, "a surface, which a spec has not: write an "
                        "output");
+        return;
+    }
+    if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER &&
+        draft->structures[k] != NULL && is_plain(draft->structures[k])) {
+        shmt_text_add(text, "{");
+        add_members(draft->structures[k], text);
+        shmt_text_add(text, "}");
         return;
     }
     if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER) {
@@ -355,7 +434,7 @@ static void add_argument(const struct shmt_init_draft *draft, size_t k,
     } else {
         shmt_init_add_type(parameter, text);
         if (parameter->pointer)
-            add_buffer(draft, parameter, draft->said[k].count, text);
+            add_buffer(draft, k, text);
         else
             add_scalar(draft->said[k].value, text);
     }

@@ -163,6 +163,24 @@ struct shmt_source_define {
     const char *const *parameters;
 };
 
+/* A member of a structure; one that is a structure is its members. */
+struct shmt_source_member {
+    const char *name;          /* "mass", "place_x" */
+    bool pointer;
+    enum shmt_element element; /* of a pointer: what it leads to, if known */
+    size_t count, offset;      /* elements, or pointers; bytes */
+};
+
+/* `struct NAME { float x, y; int at[2]; };`, as it lies in memory. */
+struct shmt_source_structure {
+    const char *name;
+    size_t bytes, alignment;
+    size_t same;               /* of so many elements of one type, without a
+                                  gap; 0: not so */
+    size_t member_count;
+    const struct shmt_source_member *members;
+};
+
 struct shmt_source {
     size_t kernel_count;       /* those that are defined */
     const struct shmt_source_kernel *kernels;
@@ -176,6 +194,10 @@ struct shmt_source {
     const struct shmt_source_define *defines;
     size_t allocation_count;
     const struct shmt_source_allocation *allocations;
+    size_t structure_count;    /* those of numbers, pointers, and such
+                                  structures; of a text as a compiler reads it
+                                  all, of another those of plain types */
+    const struct shmt_source_structure *structures;
     bool shared_dynamic;       /* `extern __shared__` somewhere */
 };
 

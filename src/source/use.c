@@ -47,12 +47,15 @@ static bool is_atomic(const struct shmt_source_tokens *tokens, size_t k)
 size_t shmt_source_behind_element(const struct shmt_source_tokens *tokens,
                                   size_t k, size_t to)
 {
-    while (k < to && shmt_source_is(at(tokens, k), "["))
-        k = shmt_source_behind(tokens, k, to);
-    while (k + 1 < to && shmt_source_is(at(tokens, k), ".") &&
-           at(tokens, k + 1)->word == SHMT_SOURCE_NAME)
-        k += 2;
-    return k;
+    for (;;) {
+        if (k < to && shmt_source_is(at(tokens, k), "["))
+            k = shmt_source_behind(tokens, k, to);
+        else if (k + 1 < to && shmt_source_is(at(tokens, k), ".") &&
+                 at(tokens, k + 1)->word == SHMT_SOURCE_NAME)
+            k += 2;
+        else
+            return k;
+    }
 }
 
 unsigned shmt_source_use_behind(const struct shmt_source_tokens *tokens,

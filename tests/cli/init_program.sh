@@ -233,6 +233,77 @@ check "and where that includes the kernel's, it is the source" all "exits 0" \
 check "a kernel of a header is found" all "out_has 'name: spread'" \
     "out_has '^source: main.cu'"
 
+# -- structures ---------------------------------------------------------------
+cat >"$own/parts.cu" <<'END'
+#include <cuda_runtime.h>
+
+typedef struct { float x, y, z; } Float3;
+typedef struct Float3 *Never;
+struct __align__(16) Particle {
+    Float3 at, v;
+    float mass;
+    unsigned char kind, flags[2];
+    int id;
+};
+struct Matrix { double e[3][3]; };
+class Pair { public: half2 both; };
+struct Parameters {
+    const float *weights;
+    int n, m;
+    float scale[2];
+    double step = 0.5, *log{nullptr};
+
+    __host__ __device__ Parameters() : n(1) { m = 2; }
+    float get() const { return step; }
+};
+struct Quad { float4 q; float r; };
+struct Odd { int bits : 3; };
+template <class T> struct Any { T t; };
+
+__global__ void move(Particle *p, const Float3 *f, struct Matrix *u, Pair *two,
+                     Parameters q, Quad quad, Odd odd, const Any<float> *any,
+                     Particle **list, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < n) {
+        p[i].at.x += f[i].x * q.step;
+        u[i].e[0][1] = quad.r + odd.bits + any[i].t + list[i]->mass;
+        two[i].both = half2();
+    }
+}
+
+int main()
+{
+    const int n = 4096;
+    Particle *p;
+    Float3 *f;
+    Matrix *u;
+    Pair *two;
+
+    cudaMalloc(&p, n * sizeof(Particle));
+    cudaMalloc(&f, sizeof(Float3) * n);
+    cudaMalloc(&u, sizeof(struct Matrix));
+    cudaMalloc(&two, n * sizeof(Pair));
+    move<<<(n + 255) / 256, 256>>>(p, f, u, two, q, quad, odd, any, list, n);
+}
+END
+draft=$own/parts.yaml
+run init "$own/parts.cu"
+check "an array of structures is one of their elements" all "exits 0" \
+    "has 'f: {type: f32, role: input, count: \"3 * n\"}'" \
+    "has 'u: {type: f64, role: output, count: 9, '" \
+    "has 'two: {type: f16, '"
+check "or of bytes, which have no numbers of their own" \
+    has 'p: {type: bytes, role: inout, count: "n * 48", fill: "TODO: {file: PATH}, or zero; Particle has 48 bytes: f32 at[3] at 0, f32 v[3] at 12, f32 mass at 24, u8 kind at 28, u8 flags[2] at 29, i32 id at 32"}'
+check "one that is passed has its members" \
+    has 'q: {struct: {weights: {pointer: "TODO: the argument that it leads to, or null"}, n: {type: i32, value: "TODO: a number, as 1"}, m: {type: i32, value: "TODO: a number, as 1"}, scale: {type: f32, value: "TODO: a list of 2 numbers"}, step: {type: f64, value: "TODO: a number, as 1"}, log: {pointer: "TODO: the argument that it leads to, or null"}}}'
+check "what a spec cannot lay out, or nobody can read, is a mark" all \
+    "has 'quad: \"TODO: {type: f32, value: 1}'" \
+    "has 'odd: \"TODO: {type: f32, value: 1}'" \
+    "has 'any: {type: \"TODO: f32, i32, ...; the source says const Any<float> *'" \
+    "has 'list: {type: \"TODO: f32, i32, ...; the source says Particle **'"
+
 # -- parameters under a condition ---------------------------------------------
 cat >"$own/maybe.cu" <<'END'
 __global__ void maybe(double *y, int n
