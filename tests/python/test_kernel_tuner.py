@@ -49,6 +49,13 @@ class ListLike:
     __eq__ = __ne__
 
 
+def run(**more):
+    given = {"kernel_name": "scale", "kernel_source": SOURCE,
+             "problem_size": N, "arguments": arguments(),
+             "params": {"block_size_x": 64, "spare": 1}, **more}
+    return shmtune.run_kernel(**given)
+
+
 def answer():
     out, x, acc, *rest = arguments()
     return [array.array("f", [2 * v for v in x]), None,
@@ -229,7 +236,7 @@ class TuneKernel(Case):
                          **{name: value})
         # What is 0, false or empty is given as well.
         for name, value in (("cache", ""), ("observers", []),
-                            ("smem_args", ListLike())):
+                            ("texmem_args", ListLike())):
             self.refuses("does not take %s; " % name, tune, "kt_refused",
                          **{name: value})
         for name, value in ported.UNSET.items():
@@ -283,7 +290,7 @@ class TuneKernel(Case):
         self.refuses("kernel_source: latin.cu", tune, "kt_single", status=5,
                      kernel_source="latin.cu")
         self.refuses("kernel_source: nowhere.cu", tune, "kt_single", status=5,
-                     kernel_source="nowhere.cu")
+                     kernel_source=["nowhere.cu", "b.cu"])
         with self.assertRaises(shmtune.Error) as caught:
             tune("kt_single", restrictions=["spare =="])
         self.assertIn("in `spare ==`", str(caught.exception))
@@ -321,23 +328,129 @@ class TuneKernel(Case):
         self.assertEqual(len(results), 2)
         results, _ = tune("kt_template", **given)
         self.assertEqual(len(results), 2)
+        given["kernel_name"] = "ns::cover<element, WIDTH%s>" % (" + 0" * 30)
+        results, env = tune("kt_template", answer=right, **given)
+        self.assertEqual((len(results), len(env.tuned.name)), (2, 64))
         right[0][7] += 1
         self.refuses("out[7]", tune, "kt_template", status=4, answer=right,
                      **given)
 
+    def test_functions(self):
+        "functions of a configuration become expressions of the spec"
+        def spare(spare, **rest):
+            return spare == 1 and rest["block_size_x"] < 128
+
+        results, env = tune(
+            "kt_functions", answer=answer(), tune_params={
+                "block_size_x": [32, 64, 128], "spare": [0, 1, 2]},
+            problem_size=lambda p: (N * p["spare"], 1),
+            grid_div_x=lambda p: p["block_size_x"] * p["spare"],
+            restrictions=[spare, lambda p: p["block_size_x"] & 32 == 0],
+            smem_args={"size": lambda p: 4 * p["block_size_x"]})
+        self.assertEqual([(r["block_size_x"], r["spare"]) for r in results],
+                         [(64, 1)])
+        with open(env["spec"], encoding="utf-8") as file:
+            spec = file.read()
+        for text in ("int(-((-(%d * spare) / ((block_size_x * spare))) // 1))"
+                     % N, "(spare == 1) and (block_size_x < 128)",
+                     "not (block_size_x in [32])",
+                     "shared_dynamic: \"int(4 * block_size_x)\""):
+            self.assertIn(text, spec)
+        results, _ = tune("kt_functions", answer=answer(),
+                          restrictions=lambda p: p["spare"] == 1)
+        self.assertEqual(len(results), 3)
+        with self.assertRaises(KeyError):
+            tune("kt_functions", restrictions=lambda p: p["none"] == 1)
+
+    def test_generated(self):
+        "a source that a function makes of a configuration"
+        results, env = tune(
+            "kt_generated", answer=answer(),
+            kernel_source=lambda p: "#define SPARE %d\n#if SPARE != spare\n"
+            "#error another\n#endif\n%s" % (p["spare"], SOURCE))
+        self.assertEqual((len(results), env["rejected"]), (6, []))
+        with self.assertRaises(shmtune.Error) as caught:
+            tune("kt_generated", kernel_source=lambda p: "%d\n" % p["n"],
+                 tune_params={"block_size_x": [64], "n": list(range(500))})
+        self.assertIn("gives 500 texts, 256 at most", str(caught.exception))
+
+    def test_defines(self):
+        "defines are the macros, and no parameter is one"
+        source = SOURCE.replace("block_size_x", "TILE_OF") \
+            .replace("2 * tile", "TWICE * tile")
+        results, _ = tune(
+            "kt_defines", answer=answer(),
+            kernel_source="#ifdef spare\n#error spare\n#endif\n" + source,
+            defines={"TILE_OF": lambda p: str(p["block_size_x"]),
+                     "TWICE": 2})
+        self.assertEqual(len(results), 6)
+
+    def test_host_options(self):
+        "options of nvcc's for the host are left out"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            _, env = tune("kt_host", answer=answer(), compiler_options=[
+                "-O3", "-Xcompiler", "-Wall", "-arch", "sm_52", "-D",
+                "SPARE=1", "-I", "inc", "--std", "c++17"])
+        said = " ".join(str(w.message) for w in caught)
+        for text in ("-O3", "-Xcompiler=-Wall", "-arch=sm_52"):
+            self.assertIn(text + " is left out", said)
+        with open(env["spec"], encoding="utf-8") as file:
+            spec = file.read()
+        self.assertIn("c++17", spec)
+        self.assertIn(os.path.abspath("inc"), spec)
+        self.assertNotIn("options", spec)
+
+    def test_header(self):
+        "a source that only includes the kernel"
+        os.makedirs("kt_header", exist_ok=True)
+        with open("kt_header/scale.cuh", "w", encoding="utf-8") as file:
+            file.write(SOURCE)
+        results, _ = tune("kt_header", answer=answer(),
+                          kernel_source="#include \"scale.cuh\"",
+                          compiler_options=["-Ikt_header"])
+        self.assertEqual(len(results), 6)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
+    def test_layout(self):
+        "an array of Fortran's order goes as it lies in memory, and back"
+        import numpy
+        x = numpy.asfortranarray(numpy.arange(
+            N, dtype=numpy.float32).reshape(10, N // 10))
+        given = arguments()
+        given[0], given[1] = numpy.zeros_like(x), x
+        out = run(arguments=given)
+        self.assertTrue(out[0].flags.f_contiguous)
+        self.assertTrue((out[0] == 2 * x).all())
+        right = answer()
+        right[0] = numpy.ascontiguousarray(2 * x)
+        results, _ = tune("kt_layout", arguments=given, answer=right)
+        self.assertEqual(len(results), 6)
+        right[0][3, 7] = 0
+        self.refuses("out[73]", tune, "kt_layout", arguments=given,
+                     answer=right, status=4)
+        from shmtune._kernel_spec import plain
+        z = numpy.arange(6).reshape(2, 3) * (1 + 2j)
+        self.assertEqual(plain(z).tolist(), [
+            [0, 0, 1, 2, 2, 4], [3, 6, 4, 8, 5, 10]])
+        self.assertEqual(plain(numpy.asfortranarray(z)).ravel().tolist(),
+                         [0, 0, 3, 6, 1, 2, 4, 8, 2, 4, 5, 10])
+
     def test_kinds(self):
         "kinds of arguments that shmtune cannot take say what to write"
         for text, more in (
-                ("problem_size is a function", {"problem_size": lambda p: 1}),
                 ("problem_size is 1000.5", {"problem_size": 1000.5}),
                 ("problem_size is None", {"problem_size": [None]}),
-                ("restrictions is a function", {"restrictions": lambda p: 1}),
-                ("a restriction is a function",
-                 {"restrictions": [lambda p: 1]}),
-                ("grid_div_x is a function", {"grid_div_x": lambda p: 1}),
-                ("kernel_source is a function",
-                 {"kernel_source": lambda p: ""}),
-                ("list of 2 files", {"kernel_source": ["a.cu", "b.cu"]}),
+                ("restrictions is a function that no expression of a spec "
+                 "can say: a list", {"restrictions": lambda p: []}),
+                ("a restriction is a int", {"restrictions": [5]}),
+                ("kernel_source gives a int", {"kernel_source": lambda p: 1}),
+                ("kernel_source is an empty list", {"kernel_source": []}),
+                ("smem_args has carveout",
+                 {"smem_args": {"carveout": 1}}),
+                ("smem_args is a int", {"smem_args": 5}),
+                ("smem_args: size is 1.5", {"smem_args": {"size": 1.5}}),
+                ("defines is a list", {"defines": ["A"]}),
                 ("numbers and words to a source; name it by one",
                  {"tune_params": {"a": ["unsigned int"]}}),
                 ("words to a source; write 0 and 1",
@@ -369,6 +482,51 @@ class TuneKernel(Case):
                 ("verify needs the answer",
                  {"verify": lambda a, b: True})):
             self.refuses(text, tune, "kt_kinds", **more)
+
+
+class RunKernel(Case):
+    def test_run(self):
+        "the arguments as they are after one launch"
+        given = arguments()
+        out = run(arguments=given)
+        right = answer()
+        self.assertEqual(len(out), 7)
+        self.assertEqual((out[0], out[2]), (right[0], right[2]))
+        self.assertEqual(out[1], given[1])
+        self.assertIs(out[4], given[4])
+        # What was given stays as it was, and so does the folder.
+        self.assertEqual(given[0], arguments()[0])
+        self.assertFalse(os.path.exists("tuned"))
+        out = shmtune.run_kernel("scale", SOURCE, (N,), given,
+                                 {"block_size_x": 32}, ["block_size_x"],
+                                 None, None, "cuda", 0, 0, quiet=True)
+        self.assertEqual(out[0], right[0])
+
+    def test_signature(self):
+        "run_kernel's arguments are Kernel Tuner's, in their order"
+        self.assertEqual(
+            list(inspect.signature(shmtune.run_kernel).parameters),
+            "kernel_name kernel_source problem_size arguments params "
+            "grid_div_x grid_div_y grid_div_z lang device platform smem_args "
+            "cmem_args texmem_args compiler compiler_options defines "
+            "block_size_names quiet log".split())
+
+    def test_refused(self):
+        "what fails says why, and leaves nothing"
+        before = sorted(os.listdir(os.environ["TMPDIR"]))
+        self.refuses("error", run, status=9,
+                     kernel_source=SOURCE + "\nnonsense\n")
+        self.refuses("the block has 2048 threads, block_size_x * 1 * 1; 1024 "
+                     "at most", run, params={"block_size_x": 2048})
+        self.refuses("run_kernel: shmtune does not take texmem_args", run,
+                     texmem_args={"t": 1})
+        self.refuses("run_kernel: shmtune does not take lang=\"C\"", run,
+                     lang="C")
+        self.refuses("has 7 parameters, arguments has 6", run,
+                     arguments=arguments()[:6])
+        self.refuses("device is 'x'", run, device="x")
+        self.refuses("params is a list", run, params=[64])
+        self.assertEqual(sorted(os.listdir(os.environ["TMPDIR"])), before)
 
 
 class Texts(unittest.TestCase):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What the text of a CUDA source says of a kernel's parameters, as far as it
 can be read without a compiler."""
+import os
 import re
 
 from ._library import Error
+
+MOST_HEADERS = 500      # in which a kernel is looked for
 
 # A number's type in a spec, by the words of its parameter.
 _TYPES = {
@@ -52,6 +55,30 @@ def _matching(text, at, pair):
         if depth == 0:
             return k
     return len(text)
+
+
+def with_headers(text, entry, folders):
+    """The text that has the kernel: of a header, where the source has it from
+    there."""
+    seen, left = set(), [text]
+    while left:
+        now = left.pop(0)
+        if _signature(now, entry)[0] is not None:
+            return now
+        for name in re.findall(r'(?m)^\s*#\s*include\s*["<]([^">]+)[">]', now):
+            for folder in folders:
+                path = os.path.join(folder, name)
+                if path in seen or len(seen) > MOST_HEADERS:
+                    continue
+                seen.add(path)
+                try:
+                    with open(path, encoding="utf-8",
+                              errors="replace") as file:
+                        left.append(file.read())
+                    break
+                except OSError:
+                    pass
+    return text
 
 
 def parameter_names(text, entry, count):

@@ -373,8 +373,8 @@ def _run(folder, what, device, budget, strategy, seed, resume, verbose,
 class _Writer:
     """Makes the spec, and writes the files that it names."""
 
-    def __init__(self, name, folder):
-        self.name = name
+    def __init__(self, name, folder, stored=True):
+        self.name, self.stored = name, stored
         self.kernels = os.path.join(folder, "kernels")
         self.data = name + ".data"
 
@@ -532,6 +532,8 @@ class _Writer:
 
     def _file(self, name, view, word):
         folder = os.path.join(self.kernels, self.data)
+        if not self.stored:
+            return "none.npy"       # nothing is filled
         make_folder(folder)
         write_npy(os.path.join(folder, name + ".npy"), view, word)
         return "%s/%s.npy" % (self.data, name)

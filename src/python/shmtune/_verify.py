@@ -6,22 +6,21 @@ from ctypes import addressof, byref, c_char, c_int64, c_uint16, c_void_p
 
 from . import _command
 from . import _library as lib
-from ._array import view_of
+from ._array import is_gpu_array, module_of, view_of
 from ._driver import Current, Memory, driver
+from ._kernel_spec import plain
 from ._spec import host_array
 from ._tune import InOut, Variable, _Given
 
 
 class Verifier:
-    """The arrays of a call of tune_kernel, in the memory of the device."""
+    """The arrays of a call of tune_kernel, or run_kernel, in the memory of the
+    device."""
 
-    def __init__(self, spec, tuned, answer):
-        self.spec = spec
-        self._kernel = tuned.kernel()
-        self._library = self._kernel._library
-        self._context = driver().primary(
-            tuned.found["device"].get("ordinal", 0))
-        self._wanted = [a is not None for a in answer]
+    def __init__(self, spec, kernel, ordinal, wanted):
+        self.spec, self._kernel = spec, kernel
+        self._context = driver().primary(ordinal)
+        self._wanted = wanted       # of the arguments
         self._memory = {}
         with Current(self._context):
             self._device = lib.device()
@@ -93,22 +92,25 @@ class Verifier:
     def _fetch(self):
         out = []
         for name, wanted in zip(self.spec.names, self._wanted):
-            if not wanted:
-                out.append(None)
-                continue
-            given = self.spec.given[name].array
-            out.append(_copy_of(given))
-            self._memory[name].read(view_of(out[-1]))
+            out.append(None)
+            if wanted:
+                out[-1] = copy_of(self.spec.originals[name])
+                self._memory[name].read(view_of(plain(out[-1])))
         return out
 
     def close(self):
         with Current(self._context):
             for memory in self._memory.values():
                 memory.close()
-        self._library.close()
 
 
-def _copy_of(x):
-    if hasattr(x, "copy"):
-        return x.copy()     # of NumPy's kind
-    return type(x)(x.typecode, x) if hasattr(x, "typecode") else x.clone()
+def copy_of(x):
+    """An array of the host as x is, in its order."""
+    if module_of(x) == "torch":
+        return x.detach().cpu().clone()
+    if is_gpu_array(x):
+        return x.get() if hasattr(x, "get") else x.copy_to_host()
+    if hasattr(x, "flags"):
+        return x.copy("F" if x.flags.f_contiguous
+                      and not x.flags.c_contiguous else "C")
+    return x.copy() if hasattr(x, "copy") else type(x)(x.typecode, x)
