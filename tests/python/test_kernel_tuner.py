@@ -93,6 +93,12 @@ class TuneKernel(Case):
         self.assertEqual(env.tuned.found["resumed"], 2)
         _, env = tune("kt_resumed")
         self.assertEqual(env.tuned.found["resumed"], 0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            _, env = tune("kt_resumed", cache="mine.json")
+        self.assertEqual(env.tuned.found["resumed"], 6)
+        self.assertIn("mine.json is neither read nor written",
+                      str(caught[0].message))
 
     def test_metrics(self):
         "a text is Python with all that it has"
@@ -235,8 +241,7 @@ class TuneKernel(Case):
             self.refuses("does not take %s; " % name, tune, "kt_refused",
                          **{name: value})
         # What is 0, false or empty is given as well.
-        for name, value in (("cache", ""), ("observers", []),
-                            ("texmem_args", ListLike())):
+        for name, value in (("observers", []), ("texmem_args", ListLike())):
             self.refuses("does not take %s; " % name, tune, "kt_refused",
                          **{name: value})
         for name, value in ported.UNSET.items():

@@ -10,6 +10,7 @@ import re
 import subprocess
 import tempfile
 import unittest
+import warnings
 from unittest import mock
 
 import shmtune
@@ -155,6 +156,42 @@ class Tune(Case):
                      {"answer": array.array("f", [0])}):
             self.refuses("%s is given, and no entry" % list(more)[0],
                          shmtune.tune, spec, folder="sized", **more)
+
+    def test_failed(self):
+        "a size that cannot be tuned takes nothing from the others"
+        spec = self.own("failed")
+        with open(spec, "a", encoding="utf-8") as file:
+            file.write("sizes: [{n: 1000000}, {n: 32}, {n: 96}]\n")
+        with warnings.catch_warnings(record=True) as caught, \
+                mock.patch.dict(os.environ, FAKE_CUDA_MEMORY="20000000"):
+            warnings.simplefilter("always")
+            tuned = shmtune.tune(spec, budget=1, folder="failed")
+            error = self.refuses(
+                "memory", shmtune.tune, spec, budget=1, folder="failed",
+                problem={"n": 1000000}, status=tuned.failed[0][1].status)
+        self.assertEqual(sorted(t.size["n"] for t in [tuned] + tuned.others),
+                         [32, 96])
+        (size, failed), = tuned.failed
+        self.assertEqual(size, {"n": 1000000})
+        # Where none could be tuned, that is the error.
+        self.assertEqual(str(failed), str(error))
+        self.assertEqual(str(caught[0].message),
+                         "n=1000000 is not tuned: %s" % error)
+        self.assertEqual(caught[0].filename, __file__)
+        self.assertIn("and 1 that failed, in failed", str(tuned))
+
+    def test_elsewhere(self):
+        "the GPU of another machine"
+        with open("launcher", "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho use >>uses\nexec \"$@\"\n")
+        os.chmod("launcher", 0o755)
+        tuned = self.tune("elsewhere", answer=right, on="./launcher",
+                          far_program=pathlib.Path(_command.program()),
+                          workers=1)
+        self.assertEqual(tuned.best["COST"], 5)
+        with open("uses", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "use\n")
+        self.refuses("--on", self.tune, "elsewhere", workers=2)
 
     def test_numbers(self):
         "a number of Python's has the type of the kernel's parameter"

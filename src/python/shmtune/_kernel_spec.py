@@ -218,7 +218,8 @@ class Spec:
             source, self.entry, self.sizes, self.given, self.parameters,
             self.constraints, grid=self.grids,
             block=[str(b) for b in self.block], answer=self.answers or None,
-            tolerance=tolerance, default=default, derived=None, shared=self.shared)
+            tolerance=tolerance, default=default, derived=None,
+            shared=self.shared)
         for name, a in spec["arguments"].items():
             if "tolerance" in a and (name in self.unchecked
                                      or a["type"] not in REAL):

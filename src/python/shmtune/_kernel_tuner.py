@@ -30,8 +30,6 @@ REFUSED = {
                    "take a cudaTextureObject_t, and write {texture: ...} in "
                    "a spec",
     "compiler": "use compiler= of shmtune.tune",
-    "cache": "a journal of every run is kept below folder=, and resume=True "
-             "goes on with it",
     "simulation_mode": "give device=\"replay:FILE\", with the journal of a run",
     "observers": "shmtune reports times, registers, spills, shared bytes and "
                  "occupancy of every candidate by itself",
@@ -59,7 +57,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
                 defines=None, log=None, iterations=7, metrics=None,
                 block_size_names=None, strategy=None,
                 strategy_options=None, seed=None, quiet=None, parallel=None,
-                folder="tuned", budget=None, default=None, resume=False,
+                cache=None, folder="tuned", budget=None, default=None,
+                resume=False, on=None, workers=None, far_program=None,
                 **others):
     """Tunes a kernel, and returns (results, env) as Kernel Tuner does.
 
@@ -69,9 +68,9 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
                 the verdict and the reason), "spec", "tuning", "journal", ...;
                 env.tuned is what shmtune.tune gives
 
-    Beside what Kernel Tuner's examples give: device="replay:FILE", folder=,
-    budget= and resume= (of shmtune.tune), default= (the configuration to begin
-    with).  A strategy of Kernel Tuner's is that of its kind here, or one of
+    Beside what Kernel Tuner's users give: device="replay:FILE", folder=,
+    budget=, resume= and on= (of shmtune.tune), default= (the configuration to
+    begin with).  With cache a call goes on from the journal in folder.  A strategy of Kernel Tuner's is that of its kind here, or one of
     `shmtune list strategies`; of its options max_fevals and time_limit are a
     budget.  Nothing is printed without verbose, and candidates are compiled in
     parallel, whatever quiet and parallel say.
@@ -88,6 +87,16 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     if iterations != 7:
         warnings.warn("iterations: shmtune takes as many samples as tell "
                       "candidates apart", stacklevel=2)
+    if cache is not None:
+        warnings.warn("cache: a call goes on from the journal in %s; %s is "
+                      "neither read nor written" % (
+                          os.path.join(folder, "tunings"), cache),
+                      stacklevel=2)
+        resume = True
+    if on is not None and verify is not None:
+        raise Error("tune_kernel: verify runs on a GPU of this machine, and "
+                    "on= is another; give answer and atol alone",
+                    INVALID_ARGUMENT)
     strategy, budget = _strategy(strategy, strategy_options, budget)
     spec = Spec(kernel_name, kernel_source, tune_params, folder,
                 block_size_names, defines)
@@ -106,7 +115,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
         strategy = "exhaustive"
     tuned = _run(folder, path, device, budget, strategy,
                  1 if seed is None else whole(seed, "seed"), resume, verbose,
-                 spec.name)
+                 spec.name, far=(on, workers, far_program))
     results, rejected = _sorted_out(tuned, spec.parameters)
     if verify is not None:
         if answer is None:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import textwrap
+import warnings
 import weakref
 
 from . import _command
@@ -71,6 +72,8 @@ class Tuned:
                 the search measured it
     spec, tuning, journal  the files
     others      a Tuned of each other problem, or device, of the same call
+    failed      a list of (size, Error): the problems of the call that could
+                not be tuned
     """
 
     def __init__(self, folder, name, spec, found, journal):
@@ -86,7 +89,7 @@ class Tuned:
         self.found = found
         self.results = [_row(entry) for entry in journal["results"]]
         self.verdicts = found["verdicts"]
-        self.others = []
+        self.others, self.failed = [], []
 
     def kernel(self):
         """The kernel, to be called with arrays, as it was tuned."""
@@ -123,6 +126,8 @@ class Tuned:
             head = "\n  ".join(_wrapped(head, width - 2, ""))
         more = ("\nand %d more, in others" % len(self.others)
                 if self.others else "")
+        more += ("\nand %d that failed, in failed" % len(self.failed)
+                 if self.failed else "")
         return head + "\n" + self.table(width=width) + more
 
     def __str__(self):
@@ -215,7 +220,8 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
          tolerance=None, default=None, derived=None, shared=None, name=None,
          folder="tuned", device=0, budget=None, strategy=None, seed=1,
          options=(), includes=(), standard=None, fast_math=False,
-         compiler=None, work=None, keys=None, resume=False, verbose=False):
+         compiler=None, work=None, keys=None, resume=False, verbose=False,
+         on=None, workers=None, far_program=None):
     """Tunes a kernel, and returns what was found as a Tuned.
 
     source      the text of a CUDA source, or its path; without `entry` the
@@ -239,6 +245,8 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
     keys        more keys of the spec
     device      a GPU's number, or "replay:NAME", "replay:FILE"
     budget      "60s", or a number of candidates, or "all"
+    on          what starts programs on the machine with the GPU, "ssh host";
+                workers, far_program: as the command's
 
     The spec, its source and its data stay in folder/kernels, what is found in
     folder/tunings: shmtune.open(folder).kernel(name) launches it.
@@ -253,8 +261,8 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
             standard=standard, fast_math=fast_math, compiler=compiler,
             work=work, keys=keys)
         return _run(folder, _spec_or_name(source), device, budget, strategy,
-                    seed, resume, verbose,
-                    sizes=_mapping(problem, "problem"))
+                    seed, resume, verbose, sizes=_mapping(problem, "problem"),
+                    far=(on, workers, far_program))
     if not isinstance(entry, str):
         raise Error("entry is a %s; expected the name of a kernel"
                     % type(entry).__name__)
@@ -273,7 +281,7 @@ def tune(source, entry=None, problem=None, arguments=None, parameters=None,
     _check_written(spec.get("arguments"))
     write_text(path, yaml_of(_in_order(spec)))
     return _run(folder, path, device, budget, strategy, seed, resume, verbose,
-                name)
+                name, far=(on, workers, far_program))
 
 
 def _refuse_beside_spec(**given):
@@ -338,7 +346,7 @@ def _spec_of(what):
 
 
 def _run(folder, what, device, budget, strategy, seed, resume, verbose,
-         name=None, sizes=None):
+         name=None, sizes=None, far=(None, None, None)):
     words = ["tune", what, "--device", str(device), "--output",
              os.path.join(folder, "tunings"), "--seed", str(seed),
              "--resume" if resume else "--no-resume"]
@@ -346,6 +354,10 @@ def _run(folder, what, device, budget, strategy, seed, resume, verbose,
         words += ["--budget", str(budget)]
     if strategy is not None:
         words += ["--strategy", strategy]
+    for option, value in zip(("--on", "--workers", "--far-program"), far):
+        if value is not None:
+            words += [option, os.fsdecode(value) if hasattr(
+                value, "__fspath__") else str(value)]
     if verbose:
         words.append("-v")
     if sizes:
@@ -354,20 +366,26 @@ def _run(folder, what, device, budget, strategy, seed, resume, verbose,
             for n, x in sizes.items())]
     spec = _spec_of(what)
     document = _command.run(words, print if verbose else None)
-    failures = document["failures"]
-    if failures:
-        first = failures[0]
-        place = first.get("place")
-        raise Error(first["error"], first["status"],
-                    place and (place.get("file"), place.get("line"),
-                               place.get("column")))
+    failed = [(f.get("size"), _failure(f)) for f in document["failures"]]
+    if failed and not document["results"]:
+        raise failed[0][1]
     if not document["results"]:
         raise Error("nothing was tuned", WRONG_RESULT)
     tuned = [Tuned(folder, name or found["kernel"], spec, found, _command.run(
         ["show", found["journal"], "--spec", spec]))
         for found in document["results"]]
-    tuned[0].others = tuned[1:]
+    tuned[0].others, tuned[0].failed = tuned[1:], failed
+    for size, error in failed:
+        warnings.warn("%s is not tuned: %s" % (" ".join(
+            "%s=%s" % pair for pair in (size or {}).items()) or what, error),
+            stacklevel=3)
     return tuned[0]
+
+
+def _failure(told):
+    place = told.get("place")
+    return Error(told["error"], told["status"], place and (
+        place.get("file"), place.get("line"), place.get("column")))
 
 
 class _Writer:
