@@ -249,6 +249,19 @@ def tuning():
     assert len(tuned.results) == 12 - 1
 
 
+def running():
+    import numpy
+    import ports
+    random = numpy.random.default_rng(2)
+    n = numpy.int32(100000)
+    a, b = (random.random(n, dtype=numpy.float32) for _ in range(2))
+    c = numpy.zeros_like(a)
+    out = shmtune.run_kernel("vector_add", ports.VECTOR_ADD, n, [c, a, b, n],
+                             {"block_size_x": 128})
+    assert (out[0] == a + b).all() and (out[1] == a).all() and out[3] == n
+    assert not c.any()
+
+
 # -- ports of Kernel Tuner's examples -----------------------------------------
 
 ROWS = []
@@ -388,6 +401,7 @@ def main():
     test("kernels on arrays of JAX", jax_calls, "jax", "torch")
     test("tune takes arrays, and a function as the answer", tuning, "numpy",
          "torch")
+    test("run_kernel returns what was written", running, "numpy")
     scale = os.environ.get("PORT_SCALE", "full")
     for name in os.environ.get(
             "PORTS", "vector_add matmul convolution reduction pnpoly "

@@ -100,6 +100,27 @@ class TuneKernel(Case):
         self.assertIn("mine.json is neither read nor written",
                       str(caught[0].message))
 
+    def test_simulated(self):
+        "a cache of Kernel Tuner's is replayed"
+        cache = {"%d,%d" % (b, s): {
+            "block_size_x": b, "spare": s, "times": [b / 32 + s] * 3,
+            "time": b / 32 + s if b < 128 else "CompilationFailedConfig"}
+            for b in (32, 64, 128) for s in (0, 1)}
+        with open("kt_cache.json", "w", encoding="utf-8") as file:
+            json.dump({"device_name": "A100", "kernel_name": "scale",
+                       "tune_params_keys": ["block_size_x", "spare"],
+                       "tune_params": PARAMETERS, "cache": cache}, file)
+        results, env = tune("kt_simulated", cache="kt_cache",
+                            simulation_mode=True)
+        self.assertEqual(sorted(r["time"] for r in results), [1, 2, 2, 3])
+        self.assertEqual((env["device_name"], env["best_config"]["time"]),
+                         ("A100", 1))
+        self.assertEqual(len(env["rejected"]), 2)
+        self.refuses("simulation_mode needs cache=", tune, "kt_simulated",
+                     simulation_mode=True)
+        self.refuses("nowhere.json", tune, "kt_simulated", cache="nowhere",
+                     simulation_mode=True, status=5)
+
     def test_metrics(self):
         "a text is Python with all that it has"
         results, _ = tune("kt_metrics", budget=1, metrics={
@@ -572,7 +593,7 @@ class Examples(Case):
         class Stop(Exception):
             pass
 
-        def stop(folder, path, *rest):
+        def stop(folder, path, *rest, **more):
             made[name] = path
             raise Stop
 

@@ -30,7 +30,6 @@ REFUSED = {
                    "take a cudaTextureObject_t, and write {texture: ...} in "
                    "a spec",
     "compiler": "use compiler= of shmtune.tune",
-    "simulation_mode": "give device=\"replay:FILE\", with the journal of a run",
     "observers": "shmtune reports times, registers, spills, shared bytes and "
                  "occupancy of every candidate by itself",
     "objective": "the time is what is minimised; sort the results by a metric",
@@ -38,7 +37,7 @@ REFUSED = {
     "objectives": "the time is what is minimised; sort the results by a metric",
 }
 # What says no more than what shmtune does.
-UNSET = {"platform": 0, "simulation_mode": False, "objective": "time",
+UNSET = {"platform": 0, "objective": "time",
          "objective_higher_is_better": False}
 # Kernel Tuner's strategies, and those of the same kind here.
 STRATEGIES = {
@@ -57,7 +56,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
                 defines=None, log=None, iterations=7, metrics=None,
                 block_size_names=None, strategy=None,
                 strategy_options=None, seed=None, quiet=None, parallel=None,
-                cache=None, folder="tuned", budget=None, default=None,
+                cache=None, simulation_mode=False, folder="tuned", budget=None, default=None,
                 resume=False, on=None, workers=None, far_program=None,
                 **others):
     """Tunes a kernel, and returns (results, env) as Kernel Tuner does.
@@ -70,7 +69,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
 
     Beside what Kernel Tuner's users give: device="replay:FILE", folder=,
     budget=, resume= and on= (of shmtune.tune), default= (the configuration to
-    begin with).  With cache a call goes on from the journal in folder.  A strategy of Kernel Tuner's is that of its kind here, or one of
+    begin with).  With cache a call goes on from the journal in folder; with
+    simulation_mode it is the file of Kernel Tuner's that is replayed.  A strategy of Kernel Tuner's is that of its kind here, or one of
     `shmtune list strategies`; of its options max_fevals and time_limit are a
     budget.  Nothing is printed without verbose, and candidates are compiled in
     parallel, whatever quiet and parallel say.
@@ -87,7 +87,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     if iterations != 7:
         warnings.warn("iterations: shmtune takes as many samples as tell "
                       "candidates apart", stacklevel=2)
-    if cache is not None:
+    if cache is not None and not simulation_mode:
         warnings.warn("cache: a call goes on from the journal in %s; %s is "
                       "neither read nor written" % (
                           os.path.join(folder, "tunings"), cache),
@@ -107,6 +107,8 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     spec.compile_with(compiler_options)
     # What a function verifies is left alone on the GPU.
     spec.take(arguments, cmem_args, None if verify else answer, atol)
+    if simulation_mode:
+        device, default = _recorded(spec, cache, default)
     path = spec.write(default)
     if budget is None:
         count = _command.run(["space", path])["valid"]
@@ -198,6 +200,30 @@ def _refuse(function, others):
         if value is not None and not unset:
             raise Error("%s: shmtune does not take %s; %s" % (
                 function, name, REFUSED[name]), INVALID_ARGUMENT)
+
+
+def _recorded(spec, cache, default):
+    """(a cache of Kernel Tuner's as a recorded device, the configuration to
+    begin with, one that ran)."""
+    if cache is None:
+        raise Error("tune_kernel: simulation_mode needs cache=, a file that "
+                    "Kernel Tuner has written; a journal of a run is "
+                    "device=\"replay:FILE\"", INVALID_ARGUMENT)
+    file = os.fspath(cache)
+    file = file if os.path.isfile(file) else file + ".json"
+    path = spec.write(default)
+    words = ["import", file, "--spec", path, "--force", "--output",
+             os.path.join(spec.folder, "recorded")]
+    recording = _command.run(words)["imports"][0]["recording"]
+    if default is None:
+        ran = [row["config"] for row in _command.run(
+            ["show", recording, "--spec", path])["results"]
+            if row["verdict"] in ("ok", "slow")]
+        if ran:
+            default = ran[len(ran) // 2]
+            spec.write(default)
+            _command.run(words)
+    return "replay:" + recording, default
 
 
 def _strategy(name, options, budget):
