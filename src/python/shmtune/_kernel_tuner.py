@@ -56,9 +56,9 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
                 defines=None, log=None, iterations=7, metrics=None,
                 block_size_names=None, strategy=None,
                 strategy_options=None, seed=None, quiet=None, parallel=None,
-                cache=None, simulation_mode=False, folder="tuned", budget=None, default=None,
-                resume=False, on=None, workers=None, far_program=None,
-                **others):
+                cache=None, simulation_mode=False, folder="tuned",
+                budget=None, default=None, resume=False, on=None,
+                workers=None, far_program=None, **others):
     """Tunes a kernel, and returns (results, env) as Kernel Tuner does.
 
     results     a dictionary for each configuration that ran and is right: the
@@ -70,9 +70,10 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     Beside what Kernel Tuner's users give: device="replay:FILE", folder=,
     budget=, resume= and on= (of shmtune.tune), default= (the configuration to
     begin with).  With cache a call goes on from the journal in folder; with
-    simulation_mode it is the file of Kernel Tuner's that is replayed.  A strategy of Kernel Tuner's is that of its kind here, or one of
-    `shmtune list strategies`; of its options max_fevals and time_limit are a
-    budget.  Nothing is printed without verbose, and candidates are compiled in
+    simulation_mode it is the file of Kernel Tuner's that is replayed.  A
+    strategy of Kernel Tuner's is that of its kind here, or one of `shmtune list
+    strategies`; of its options max_fevals and time_limit are a budget.
+    Nothing is printed without verbose, and candidates are compiled in
     parallel, whatever quiet and parallel say.
     """
     _refuse("tune_kernel", others)
