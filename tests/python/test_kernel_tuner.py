@@ -462,6 +462,22 @@ class TuneKernel(Case):
         self.assertEqual(plain(numpy.asfortranarray(z)).ravel().tolist(),
                          [0, 0, 3, 6, 1, 2, 4, 8, 2, 4, 5, 10])
 
+    def test_begins_with_another(self):
+        "where the plain configuration does not compile, another begins"
+        low = "#if spare == 0\n#error low\n#endif\n" + SOURCE
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            results, env = tune("kt_another", kernel_source=low,
+                                answer=answer())
+        self.assertEqual([r["spare"] for r in results], [1, 1, 1])
+        self.assertEqual(len(env["rejected"]), 3)
+        self.assertIn("tried again with block_size_x=", str(
+            caught[0].message))
+        self.assertEqual(caught[0].filename, __file__)
+        self.refuses("has to be right", tune, "kt_another",
+                     kernel_source=low, status=4,
+                     default={"block_size_x": 64, "spare": 0})
+
     def test_kinds(self):
         "kinds of arguments that shmtune cannot take say what to write"
         for text, more in (

@@ -7,10 +7,11 @@ import warnings
 import zlib
 
 from ._array import is_gpu_array, number_of, view_of, whole
+from ._expr import parse
 from ._library import Error, STORAGE
 from ._source import (own_name, may_write, parameter_names, pointer_type,
                       with_headers)
-from ._spec import REAL, host_array, yaml_of, write_text
+from ._spec import REAL, holds, host_array, yaml_of, write_text
 from ._trace import expression, variants
 from ._tune import (InOut, In, Variable, _Writer, _in_order, _mapping,
                     is_array, like)
@@ -19,6 +20,7 @@ BLOCK = ("block_size_x", "block_size_y", "block_size_z")
 THREADS = (256, 1, 1)       # where no parameter says it
 GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
 RELATIVE = 1e-5             # what numpy.allclose allows beside atol
+MOST_DRAWN = 10000          # configurations, to find one that is valid
 LONGEST_NAME = 64           # of a kernel, in a spec
 # Options of nvcc for the host's compiler, and those of them with a value that
 # may stand apart.
@@ -233,6 +235,16 @@ class Spec:
         self.path = os.path.join(writer.kernels, self.name + ".yaml")
         write_text(self.path, yaml_of(_in_order(spec)))
         return self.path
+
+    def another(self, chance):
+        """A configuration that satisfies the constraints; None: there are so
+        few that none was met."""
+        trees = [parse(c) for c in self.constraints]
+        for _ in range(MOST_DRAWN):
+            config = {n: chance.choice(v) for n, v in self.parameters.items()}
+            if holds(trees, {**self.sizes, **config}):
+                return config
+        return None
 
     def _source(self, writer):
         """What Kernel Tuner puts before a source, and the source."""

@@ -9,6 +9,7 @@ docs/python.md.
 import inspect
 import math
 import os
+import random
 import tempfile
 import time
 import warnings
@@ -23,6 +24,7 @@ from ._verify import Verifier
 
 ALL = 3000                  # configurations that are all measured
 BUDGET = "60s"              # else
+OTHERS = 4                  # configurations to begin with, beside the plain one
 
 REFUSED = {
     "platform": "shmtune is for CUDA",
@@ -116,9 +118,10 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
         budget = "all" if strategy is None and count <= ALL else BUDGET
     if strategy is None and budget == "all":
         strategy = "exhaustive"
-    tuned = _run(folder, path, device, budget, strategy,
-                 1 if seed is None else whole(seed, "seed"), resume, verbose,
-                 spec.name, far=(on, workers, far_program))
+    seed = 1 if seed is None else whole(seed, "seed")
+    tuned = _from_any(spec, default, lambda: _run(
+        folder, path, device, budget, strategy, seed, resume, verbose,
+        spec.name, far=(on, workers, far_program)))
     results, rejected = _sorted_out(tuned, spec.parameters)
     if verify is not None:
         if answer is None:
@@ -201,6 +204,27 @@ def _refuse(function, others):
         if value is not None and not unset:
             raise Error("%s: shmtune does not take %s; %s" % (
                 function, name, REFUSED[name]), INVALID_ARGUMENT)
+
+
+def _from_any(spec, default, run):
+    """What run() gives.  Kernel Tuner has no configuration that has to run:
+    where the plain one does not, and nobody named one, others begin."""
+    chance, first = random.Random(1), None
+    for _ in range(OTHERS + 1):
+        try:
+            return run()
+        except Error as error:
+            first = first or error
+            if default is not None or "the default configuration (" not in str(
+                    error):
+                raise
+        other = spec.another(chance)
+        if other is None:
+            break
+        warnings.warn("%s; tried again with %s" % (first, " ".join(
+            "%s=%s" % pair for pair in other.items())), stacklevel=3)
+        spec.write(other)
+    raise first
 
 
 def _recorded(spec, cache, default):
