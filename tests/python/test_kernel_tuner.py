@@ -276,6 +276,7 @@ class TuneKernel(Case):
                 ("brute_force", None, 6), ("random_sample", {"max_fevals": 3},
                                            3),
                 ("genetic_algorithm", {"max_fevals": 4}, 4),
+                ("basinhopping", {"max_fevals": 2}, 2),
                 ("annealing", {"time_limit": 0.5}, 6)):
             results, env = tune("kt_strategy_" + name, strategy=name,
                                 strategy_options=options, seed=3, quiet=True,
@@ -358,8 +359,10 @@ class TuneKernel(Case):
         results, env = tune("kt_template", answer=right, **given)
         self.assertEqual((len(results), len(env.tuned.name)), (2, 64))
         right[0][7] += 1
-        self.refuses("out[7]", tune, "kt_template", status=4, answer=right,
-                     **given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.refuses("out[7]", tune, "kt_template", status=4,
+                         answer=right, **given)
 
     def test_functions(self):
         "functions of a configuration become expressions of the spec"
@@ -589,6 +592,9 @@ class Texts(unittest.TestCase):
             ["a", "e", "g", "h"])
         self.assertEqual(_source.parameter_names(source, "k", 8)[-1], "n")
         self.assertEqual(_source.pointer_type(source, "k", 2), "float")
+        self.assertEqual(_source.parameter_names(
+            "__global__ void k(view<float, 2> a, pair<int[2], f<1, 2>> b, "
+            "int n = g(1, 2), float m[WIDTH])", "k", 4), ["a", "b", "n", "m"])
 
     def test_default(self):
         "the default is a plain configuration that the constraints let pass"

@@ -236,13 +236,14 @@ class Spec:
         write_text(self.path, yaml_of(_in_order(spec)))
         return self.path
 
-    def another(self, chance):
-        """A configuration that satisfies the constraints; None: there are so
-        few that none was met."""
+    def another(self, chance, tried):
+        """A configuration that satisfies the constraints, and was not tried;
+        None: there are so few that none was met."""
         trees = [parse(c) for c in self.constraints]
         for _ in range(MOST_DRAWN):
             config = {n: chance.choice(v) for n, v in self.parameters.items()}
-            if holds(trees, {**self.sizes, **config}):
+            if config not in tried and holds(trees, {**self.sizes,
+                                                     **config}):
                 return config
         return None
 

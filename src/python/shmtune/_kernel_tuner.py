@@ -47,7 +47,8 @@ STRATEGIES = {
     "genetic_algorithm": "genetic", "pso": "swarm", "diff_evo": "evolution",
     "simulated_annealing": "annealing", "dual_annealing": "annealing",
     "mls": "hill", "greedy_mls": "hill", "ordered_greedy_mls": "hill",
-    "greedy_ils": "hill", "bayes_opt": "model"}
+    "greedy_ils": "hill", "minimize": "hill", "bayes_opt": "model",
+    "basinhopping": "annealing", "firefly_algorithm": "swarm"}
 
 
 def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
@@ -208,19 +209,22 @@ def _refuse(function, others):
 
 def _from_any(spec, default, run):
     """What run() gives.  Kernel Tuner has no configuration that has to run:
-    where the plain one does not, and nobody named one, others begin."""
-    chance, first = random.Random(1), None
+    where the plain one does not, and nobody named one, others begin.  One that
+    is wrong says that the answer may be."""
+    chance, first, tried = random.Random(1), None, []
     for _ in range(OTHERS + 1):
         try:
             return run()
         except Error as error:
             first = first or error
-            if default is not None or "the default configuration (" not in str(
-                    error):
+            said = str(error)
+            if (default is not None or "the default configuration (" not in
+                    said or "differs from the reference" in said):
                 raise
-        other = spec.another(chance)
+        other = spec.another(chance, tried)
         if other is None:
             break
+        tried.append(other)
         warnings.warn("%s; tried again with %s" % (first, " ".join(
             "%s=%s" % pair for pair in other.items())), stacklevel=3)
         spec.write(other)

@@ -40,12 +40,24 @@ def _signature(text, entry):
             r"[^;{()]*?)?\b%s\s*\(" % re.escape(entry), text):
         close = _matching(text, found.end() - 1, "()")
         inside = text[found.end():close].strip()
-        parameters = [p.strip() for p in inside.split(",")] if inside else []
+        parameters = _apart(inside)
         body = text.find("{", close)
         if body >= 0 and not text[close + 1:body].strip():
             return parameters, text[body:_matching(text, body, "{}") + 1]
         declared = parameters, ""
     return declared
+
+
+def _apart(inside):
+    """Parameters, where a comma may be one of a template's, view<float, 2>."""
+    parts, depth = [""], 0
+    for c in inside:
+        depth += (c in "<([") - (c in ">)]")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [p.strip() for p in parts] if inside else []
 
 
 def _matching(text, at, pair):
@@ -88,7 +100,8 @@ def parameter_names(text, entry, count):
     if len(parameters) != count:
         raise Error("kernel %s has %d parameters, arguments has %d" % (
             entry, len(parameters), count))
-    return [re.findall(r"[A-Za-z_]\w*", p)[-1] for p in parameters]
+    return [re.findall(r"[A-Za-z_]\w*", re.sub(
+        r"\[[^]]*\]", " ", p.partition("=")[0]))[-1] for p in parameters]
 
 
 def number_types(text, entry, count):
