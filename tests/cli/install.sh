@@ -181,6 +181,15 @@ else
     skip "another minor version by CMake" "no cmake"
 fi
 
+mkdir "$folder/parts" "$folder/parts/one two"
+echo kept >"$folder/parts/one"
+make -s -k -C "$build" uninstall DESTDIR="$folder/parts/one two" \
+    >"$folder/err" 2>&1
+[ $? -ne 0 ] && [ -f "$folder/parts/one" ] &&
+    grep -q "DESTDIR is \"$folder/parts/one two\": .*white space" "$folder/err" &&
+    ! grep -q " rm -f" "$folder/err"
+report $? "make uninstall refuses a DESTDIR with a space, and removes nothing"
+
 make -s -C "$build" uninstall DESTDIR="$folder/first" >"$folder/err" 2>&1 &&
     find "$folder/first" -type f >"$folder/err" && [ ! -s "$folder/err" ]
 report $? "make uninstall leaves nothing"
