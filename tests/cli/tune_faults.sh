@@ -132,40 +132,33 @@ sed -e 's/^\(  TILE: {values: \).*/\1{from: 32, to: 152, step: 8}, default: 64}/
     -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \
     -e 's/^\(  FAULT: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
     fake_kernel.yaml >edited.yaml
-# edit OUTPUT: begins a run, $pid, and edits what it reads once it has begun.
+# edit OUTPUT COMMAND: a run whose sources are edited once its compile worker has
+# given two results, after which that does COMMAND.
 edit() {
+    cat >editing <<END
+#!/bin/sh
+case " \$* " in *" --device "*) exec "$build/shmtune" "\$@" ;; esac
+"$build/shmtune" "\$@" | while IFS= read -r line; do
+    printf '%s\\n' "\$line"
+    lines=\$((\${lines-0} + 1))
+    # The first has said hello.
+    [ \$lines -ne 3 ] || { echo '// edited' >>fake_kernel.cu; $2; }
+done
+END
+    chmod +x editing
     cp "$source/tests/fake/fake_kernel.cu" .
-    "$build/shmtune" ./edited.yaml --device 0 --strategy exhaustive -j 1 \
-        --output "$1" >out 2>err </dev/null &
-    pid=$!
-    tries=0
-    until [ "$(cat "$1"/*/*.journal 2>/dev/null | grep -c config:)" -ge 2 ] ||
-        [ $tries -ge 400 ]; do
-        tries=$((tries + 1))
-        sleep 0.02
-    done
-    echo '// edited' >>fake_kernel.cu
+    SHMTUNE_WORKER=$folder/editing run ./edited.yaml --device 0 \
+        --strategy exhaustive -j 1 --output "$1"
 }
-edit edited
-wait $pid
-status=$?
+edit edited :
 check "an edit while it runs is for the next run" all 'exits 0' \
     'err_has "were changed since this run began; its results are for the old "'
 cp "$source/tests/fake/fake_kernel.cu" .
 run check edited/*/*.yaml --spec edited.yaml
 check "the tuning is of the sources before" exits 0
-edit mixed
-children=/proc/$pid/task/$pid/children
-if [ -r "$children" ]; then
-    kill -KILL $(cat "$children")
-    wait $pid
-    status=$?
-    check "another worker would read other sources" all 'exits 2' \
-        'err_has "sources were changed since this run began; start the run again"'
-else
-    wait $pid
-    skip "another worker would read other sources" "no $children here"
-fi
+edit mixed 'kill -KILL 0'
+check "another worker would read other sources" all 'exits 2' \
+    'err_has "sources were changed since this run began; start the run again"'
 cp "$source/tests/fake/fake_kernel.cu" .
 
 # -- what ends a run before it begins --------------------------------------
