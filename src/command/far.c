@@ -391,11 +391,13 @@ shmt_command_courier(const struct shmt_command_courier *courier,
         .command = courier->far.on, .program = courier->far.program,
         .device = courier->device, .version = PACKAGE_VERSION,
         .silence_s = (double)courier->far.timeout_s, .out = courier->out,
+        .stop = &shmt_command_stopped,
         .arrive = arrive, .rename = rename_folder, .prepare = prepare,
         .context = &load,
     };
     enum shmtune_status status;
 
+    shmt_command_catch_signals();
     load.arena = shmt_arena_new();
     if (load.arena == NULL)
         return shmt_error_memory(err);

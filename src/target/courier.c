@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,8 +30,6 @@ enum {
 static const double beat_s = 1;
 /* A queue is told of after so long, and then each time it was as long again. */
 static const double notice_s = 5;
-/* What a launcher may take to end, once it has no more input. */
-static const double grace_s = 2;
 
 struct sent {
     const char *name;
@@ -308,7 +307,7 @@ static enum shmtune_status turn(struct shmt_courier *courier,
 
 static bool is_over(const struct shmt_courier *courier)
 {
-    return courier->lost || courier->finished;
+    return courier->lost || courier->finished || *courier->options->stop != 0;
 }
 
 /* Until a note has come, which is then in courier->note. */
@@ -676,21 +675,19 @@ static enum shmtune_status start(struct shmt_courier *courier,
 }
 
 /* A launcher is told by the end of its input, so that it can give back what it
- * was granted; then it is killed. */
+ * was granted, and by a signal; then it is killed. */
 static void end(struct shmt_courier *courier)
 {
-    const double until = shmt_clock_s() + grace_s;
-    struct pollfd fds[SHMT_WORKER_FDS];
-    const char *line;
+    const double now_s = shmt_clock_s();
 
     if (courier->launcher == NULL)
         return;
-    shmt_worker_finish(courier->launcher);
-    while (!courier->lost && shmt_clock_s() < until &&
-           shmt_worker_next(courier->launcher, &line) != SHMT_WORKER_ENDED) {
-        shmt_worker_watch(courier->launcher, fds);
-        if (poll(fds, SHMT_WORKER_FDS, 10) > 0)
-            shmt_worker_serve(courier->launcher, fds);
+    if (!courier->lost &&
+        !shmt_worker_await_end(courier->launcher,
+                               now_s + SHMT_COURIER_GRACE_S / 2.0)) {
+        shmt_worker_terminate(courier->launcher);
+        shmt_worker_await_end(courier->launcher,
+                              now_s + SHMT_COURIER_GRACE_S);
     }
     shmt_worker_free(courier->launcher);
 }
@@ -701,6 +698,9 @@ enum shmtune_status shmt_courier_run(const struct shmt_courier_options *options,
     struct shmt_courier courier = {.options = options, .seconds = 60};
     enum shmtune_status status = SHMTUNE_OK;
 
+    /* It ends the launcher also where the tuner was killed: its input ends
+     * then, too. */
+    prctl(PR_SET_PDEATHSIG, 0);
     courier.arena = shmt_arena_new();
     courier.reading = shmt_arena_new();
     courier.line = malloc(SHMT_WIRE_LONGEST);
@@ -715,6 +715,9 @@ enum shmtune_status shmt_courier_run(const struct shmt_courier_options *options,
         status = serve(&courier, err);
     if (status == SHMTUNE_OK && courier.lost)
         status = say_text(&courier, SHMT_FAR_NOTE_LOST, courier.why, err);
+    else if (status == SHMTUNE_OK && !courier.finished)
+        status = say_text(&courier, SHMT_FAR_NOTE_LOST,
+                          "a signal told it to end", err);
     end(&courier);
     shmt_map_free(&courier.names);
     free(courier.sent);

@@ -11,9 +11,14 @@
 #ifndef SHMT_TARGET_COURIER_H
 #define SHMT_TARGET_COURIER_H
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "target/far.h"
+
+/* What it may take to end, once it has no more input: half of this for the
+ * launcher to do so by itself, half after SIGTERM, and a moment to kill it. */
+#define SHMT_COURIER_GRACE_S 2
 
 struct shmt_courier;
 
@@ -28,6 +33,7 @@ struct shmt_courier_options {
     const char *version;       /* of this shmtune */
     double silence_s;          /* without a beat for so long it is lost */
     FILE *out;                 /* where the notes go */
+    const volatile sig_atomic_t *stop;   /* not 0: it is to end */
     /* The relay has greeted: opens the compilers for its device, and sends
      * (shmt_courier_send) what belongs to the spec; fills in the order
      * `open`. */

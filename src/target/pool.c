@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "target/courier.h"
+
 /* -- all workers ---------------------------------------------------------- */
 
 /* All workers, compile workers first, one at each call; NULL behind the last.
@@ -69,17 +71,27 @@ void shmt_pool_bind(struct shmt_pool_worker *worker,
     worker->bound_s = worker->since_s = shmt_clock_s();
 }
 
-static void unbind(struct shmt_pool_worker *worker)
+/* A courier has its launcher to end, for which nobody waits before the pool
+ * ends. */
+static void unbind(struct shmt_pool *pool, struct shmt_pool_worker *worker)
 {
-    shmt_supervisor_close(&worker->supervisor);
+    struct shmt_supervisor *const supervisor = &worker->supervisor;
+
+    if (supervisor->far && supervisor->worker != NULL &&
+        shmt_array_reserve(&pool->dismissed, &pool->dismissed_room,
+                           pool->dismissed_count + 1,
+                           sizeof *pool->dismissed))
+        pool->dismissed[pool->dismissed_count++] =
+            shmt_supervisor_dismiss(supervisor);
+    shmt_supervisor_close(supervisor);
     worker->client = NULL;
 }
 
 /* The command is gone: an idle worker waits for another. */
-static void leave(struct shmt_pool_worker *worker)
+static void leave(struct shmt_pool *pool, struct shmt_pool_worker *worker)
 {
     if (!shmt_pool_is_idle(worker))
-        unbind(worker);
+        unbind(pool, worker);
     worker->supervisor.argv = NULL;
     worker->client = NULL;
 }
@@ -115,10 +127,23 @@ enum shmtune_status shmt_pool_new(size_t jobs, struct shmt_pool **out,
     return SHMTUNE_OK;
 }
 
+/* They end at the same time, and have a moment more than they take at most. */
+static void free_dismissed(struct shmt_pool *pool)
+{
+    const double until_s = shmt_clock_s() + SHMT_COURIER_GRACE_S + 0.5;
+
+    for (size_t k = 0; k < pool->dismissed_count; k++) {
+        shmt_worker_await_end(pool->dismissed[k], until_s);
+        shmt_worker_free(pool->dismissed[k]);
+    }
+    free(pool->dismissed);
+}
+
 void shmt_pool_free(struct shmt_pool *pool)
 {
     if (pool == NULL)
         return;
+    free_dismissed(pool);
     /* All are killed before the first one is waited for. */
     for (size_t k = 0; k < pool->jobs; k++)
         if (pool->compilers[k].supervisor.worker != NULL)
@@ -214,7 +239,7 @@ static void free_measurer(struct shmt_pool *pool,
 {
     struct shmt_pool_measurer **at = &pool->measurers;
 
-    unbind(&one->worker);
+    unbind(pool, &one->worker);
     shmt_target_job_free(one->worker.job);
     while (*at != one)
         at = &(*at)->next;
@@ -307,7 +332,7 @@ void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
             continue;
         /* Its command is in the memory of the client. */
         if (heir == NULL) {
-            leave(worker);
+            leave(pool, worker);
         } else {
             worker->client = heir;
             worker->supervisor.argv = heir->argv[SHMT_TARGET_INSPECT];
@@ -451,7 +476,7 @@ static enum shmtune_status step(const struct shmt_pool *pool,
 
 /* A failure is that of the client whose job it was, else of all that the worker
  * is for; of a compile worker, of the one whose command it runs. */
-static void step_or_fail(const struct shmt_pool *pool,
+static void step_or_fail(struct shmt_pool *pool,
                          struct shmt_pool_worker *worker)
 {
     struct shmt_pool_client *const client =
@@ -474,11 +499,11 @@ static void step_or_fail(const struct shmt_pool *pool,
     if (worker->job != NULL)
         shmt_target_job_free(worker->job);
     worker->job = NULL;
-    unbind(worker);
+    unbind(pool, worker);
 }
 
 /* The client has a measure worker now, which may be new. */
-static void begin_measuring(const struct shmt_pool *pool,
+static void begin_measuring(struct shmt_pool *pool,
                             struct shmt_pool_client *client)
 {
     const struct shmt_pool_measurer *const one = client->measurer;

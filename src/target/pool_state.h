@@ -23,6 +23,8 @@ struct shmt_pool {
     size_t sharers;                       /* clients that compile */
     struct pollfd *fds;
     size_t fd_room;
+    struct shmt_worker **dismissed;       /* couriers that are to end */
+    size_t dismissed_count, dismissed_room;
 };
 
 static inline bool

@@ -402,6 +402,17 @@ double shmt_supervisor_timeout(const struct shmt_supervisor *supervisor)
     return left > 0 ? left : 0;
 }
 
+struct shmt_worker *
+shmt_supervisor_dismiss(struct shmt_supervisor *supervisor)
+{
+    struct shmt_worker *const worker = supervisor->worker;
+
+    shmt_worker_finish(worker);
+    supervisor->worker = NULL;
+    supervisor->state = SHMT_SUPERVISOR_DOWN;
+    return worker;
+}
+
 void shmt_supervisor_close(struct shmt_supervisor *supervisor)
 {
     shmt_worker_free(supervisor->worker);

@@ -80,5 +80,9 @@ enum shmtune_status shmt_supervisor_step(struct shmt_supervisor *supervisor,
 double shmt_supervisor_timeout(const struct shmt_supervisor *supervisor);
 
 void shmt_supervisor_close(struct shmt_supervisor *supervisor);
+/* The same of one that is there, whose worker ends when it has read the end of
+ * its input; it is the caller's. */
+struct shmt_worker *
+shmt_supervisor_dismiss(struct shmt_supervisor *supervisor);
 
 #endif

@@ -385,6 +385,27 @@ void shmt_worker_finish(struct shmt_worker *worker)
     flush_unsent(worker);
 }
 
+bool shmt_worker_await_end(struct shmt_worker *worker, double until_s)
+{
+    struct pollfd fds[SHMT_WORKER_FDS];
+    const char *line;
+
+    shmt_worker_finish(worker);
+    while (!worker->ended && shmt_clock_s() < until_s &&
+           shmt_worker_next(worker, &line) != SHMT_WORKER_ENDED) {
+        shmt_worker_watch(worker, fds);
+        if (poll(fds, SHMT_WORKER_FDS, 10) > 0)
+            shmt_worker_serve(worker, fds);
+    }
+    return worker->ended;
+}
+
+void shmt_worker_terminate(struct shmt_worker *worker)
+{
+    if (worker->pid > 0)
+        kill(-worker->pid, SIGTERM);
+}
+
 void shmt_worker_watch(const struct shmt_worker *worker,
                        struct pollfd fds[SHMT_WORKER_FDS])
 {

@@ -6,7 +6,7 @@
  * A worker has its own process group, so that an interrupt at the terminal
  * reaches the tuner alone.  It dies with its parent.  It is ended only by
  * SIGKILL; the driver frees what it holds on a GPU.  Nothing here blocks but
- * shmt_worker_start (until exec) and shmt_worker_free.
+ * shmt_worker_start (until exec), shmt_worker_free and shmt_worker_await_end.
  *
  * Called by target/live.c.
  */
@@ -32,6 +32,11 @@ enum shmtune_status shmt_worker_start(const char *const *argv,
 
 /* Kills, reaps and frees; NULL is allowed. */
 void shmt_worker_free(struct shmt_worker *worker);
+/* The end of its input; then waits for it to end, till that time on
+ * shmt_clock_s; false: it has not. */
+bool shmt_worker_await_end(struct shmt_worker *worker, double until_s);
+/* Asks it, and what it has started, to end. */
+void shmt_worker_terminate(struct shmt_worker *worker);
 
 /* Kills; shmt_worker_next says ENDED once it is gone. */
 void shmt_worker_kill(struct shmt_worker *worker);

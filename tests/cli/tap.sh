@@ -82,6 +82,19 @@ all() {
     done
 }
 
+# A clock that stands still while this test does: `begin` starts it, and `passed`
+# says how many seconds there were since, at most as many as on the wall.
+begin() {
+    [ ! -s "$folder/clock" ] || kill "$(cat "$folder/clock")"
+    : >"$folder/seconds"
+    while sleep 1; do
+        echo >>"$folder/seconds"
+    done >/dev/null 2>&1 &
+    echo $! >"$folder/clock"
+    trap 'kill "$(cat "$folder/clock")"; rm -rf "$folder"' EXIT
+}
+passed() { wc -l <"$folder/seconds"; }
+
 # The output is that of a file in data/, but for times and folders.
 out_is() {
     sed -e "s#$root#ROOT#g" -e 's/in [0-9.]* ms as/in T ms as/' \
