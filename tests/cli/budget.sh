@@ -13,22 +13,22 @@ cp "$source/tests/fake/data/toy.cu" .
 no_file() { [ ! -e "$1" ]; }
 lacks_line() { [ -s "$1" ] && ! grep -q -e "$2" "$1"; }
 # sooner SECONDS: than the deadline of what hangs
-sooner() { [ $(($(date +%s) - begun)) -lt "$1" ]; }
+sooner() { [ "$(passed)" -lt "$1" ]; }
 journal=tunings/faults/sm_90-pretended-h100.4096.journal
 
 # -- what hangs ---------------------------------------------------------------
-begun=$(date +%s)
+begin
 run tune ./hanging.yaml --budget 2s --strategy exhaustive -j 2
 check "a compile that cannot end in time is cancelled" all 'exits 0' \
     'sooner 9' 'out_has "^faults .*BEHAVE="'
 check "it has no verdict, nor has what hung on the device" all \
     'lacks_line "$journal" "BEHAVE: compile_hang.*verdict"' \
     'lacks_line "$journal" "BEHAVE: hang.*verdict"'
-begun=$(date +%s)
+begin
 run tune ./hanging.yaml --budget all --compile-timeout 1 -v -j 2
 check "--compile-timeout gives up a compile" all 'exits 0' \
     'err_has "compile_timeout: BEHAVE=compile_hang.*killed after 1 s (--compile-timeout)"'
-begun=$(date +%s)
+begin
 run inspect ./hanging.yaml --all --compile-timeout 1 -j 2
 check "so it does in inspect" all 'exits 0' 'sooner 9' \
     'out_has "compile_timeout, for example: BEHAVE=compile_hang.*killed after 1 s (--compile-timeout)"'
@@ -83,19 +83,19 @@ check "and each of them is, in JSON" all 'exits 130' is_json \
     '[ "$(grep -c "^      .kernel.: .toy.," out)" -eq 44 ]' \
     'err_has "[1-9][0-9]* failed"'
 sixteen=$(echo "$many" | cut -d' ' -f 1-33)
-begun=$(date +%s)
+begin
 # shellcheck disable=SC2086
 FAKE_WORKER_BUSY_MS=300 run toy $sixteen --total 16s --output late -j 2
 check "where there is no time for finals, the search decides, in time" all \
     'exits 0' 'sooner 18' '[ "$(grep -c "^toy  *n=" out)" -eq 16 ]' \
     'out_lacks " 1.00  "'
 sed 's/compile_hang, hang/hang/' hanging.yaml >stuck.yaml
-begun=$(date +%s)
+begin
 run ./stuck.yaml --size n=4096 --size n=8192 --size n=12000 --total 4s \
     --output stuck -j 2
 check "what hangs at one size ends with its time, and holds no other up" all \
     'sooner 9' 'out_has "^faults *n=[0-9]"'
-begun=$(date +%s)
+begin
 FAKE_WORKER_START=mute run toy --size n=4096 --size n=8192 --total 1s \
     --output mute
 check "a worker that never says hello is not waited for" all 'exits 130' \
