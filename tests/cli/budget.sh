@@ -85,7 +85,7 @@ check "and each of them is, in JSON" all 'exits 130' is_json \
 sixteen=$(echo "$many" | cut -d' ' -f 1-33)
 begin
 # shellcheck disable=SC2086
-FAKE_WORKER_BUSY_MS=300 run toy $sixteen --total 16s --output late -j 2
+FAKE_WORKER_BUSY_MS=200 run toy $sixteen --total 16s --output late -j 2
 check "where there is no time for finals, the search decides, in time" all \
     'exits 0' 'sooner 18' '[ "$(grep -c "^toy  *n=" out)" -eq 16 ]' \
     'out_lacks " 1.00  "'
