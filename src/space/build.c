@@ -41,8 +41,10 @@ struct part {
 struct parts {
     uint32_t each;                /* values of one */
     struct part next;             /* to be looked at */
-    bool tested;                  /* by bounds */
-    uint64_t looked, refused;     /* so far */
+    bool tested;                  /* by bounds, */
+    unsigned left, pause;         /* but for so many blocks of them; for so
+                                     many after the next few that were not
+                                     refused */
     cell low[SHMT_LANES], high[SHMT_LANES];   /* of each part's values */
     struct part list[SHMT_LANES]; /* those at hand */
     size_t count, at;
@@ -205,7 +207,7 @@ static bool spend(struct builder *builder, size_t at, size_t count,
 
 /* A parameter of fewer values is tried whole: to look at parts costs more than
  * it saves. */
-enum { PARTED = 1024 };
+enum { PARTED = 1024, SELDOM = 16 };
 _Static_assert(SHMT_SPACE_VALUES <= SHMT_LANES * SHMT_LANES,
                "as many parts as values in one are a block at most");
 
@@ -222,7 +224,8 @@ static void open_parts(struct builder *builder,
         graph->definition->parameters[level->parameter].type ==
             SHMT_VALUE_INT;
     parts->next = (struct part){0};
-    parts->looked = parts->refused = 0;
+    parts->left = 0;
+    parts->pause = 1;
     parts->count = parts->at = 0;
     if (!parts->tested)
         return;
@@ -285,7 +288,8 @@ static void refuse_parts(struct builder *builder, const uint32_t *conjuncts,
     }
 }
 
-/* Drops parts that bounds refuse; what hardly ever does is not asked again. */
+/* Drops parts that bounds refuse.  Where hardly one is they are asked less
+ * often: of A % B == 0, given B, only that of a large one refuses any. */
 static void test_parts(struct builder *builder, size_t at)
 {
     const struct shmt_plan_level *level = &builder->plan->levels[at];
@@ -307,10 +311,12 @@ static void test_parts(struct builder *builder, size_t at)
         parts->list[kept] = parts->list[i];
         kept += alive[i];
     }
-    parts->looked += parts->count;
-    parts->refused += parts->count - kept;
-    parts->tested = parts->looked < 8 * SHMT_LANES ||
-                    parts->refused > parts->looked / 8;
+    if (kept < parts->count - parts->count / 8) {
+        parts->pause = 1;
+    } else {
+        parts->left = parts->pause;
+        parts->pause += parts->pause < SELDOM ? parts->pause : 0;
+    }
     parts->count = kept;
 }
 
@@ -330,7 +336,9 @@ static bool take_parts(struct builder *builder, size_t at)
             next->from = next->to < values ? next->to : 0;
             next->state += next->from == 0;
         }
-        if (parts->tested && spend(builder, at, parts->count, 0))
+        if (parts->left > 0)
+            parts->left--;
+        else if (parts->tested && spend(builder, at, parts->count, 0))
             test_parts(builder, at);
     }
     return parts->count > 0 && !builder->limited;

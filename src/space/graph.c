@@ -100,11 +100,15 @@ static struct range remainder_of(struct range a, struct range b)
         out.low = INT64_MIN + 1;
     if (b.high > 0)
         out.high = b.high - 1;
-    /* Dividends that are smaller than every divisor stay as they are. */
+    /* Where all quotients are the same it is a - quotient * b. */
     if (b.low > 0 && a.low >= 0) {
+        const int64_t quotient = a.low / b.high;
+
         out.high = a.high < out.high ? a.high : out.high;
-        if (a.high < b.low)
-            out.low = a.low;
+        if (a.high / b.low == quotient) {
+            out.low = a.low - quotient * b.high;
+            out.high = a.high - quotient * b.low;
+        }
     }
     return out;
 }

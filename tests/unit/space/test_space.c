@@ -186,7 +186,10 @@ static void many_values_are_refused_together(void)
         "a * b == c", "c == a * b or a > 6", "c % (a + 1) == b",
         "c // (b - 3) > a", "c - 40 * a == 7 * b and c % 3 == 0",
         "min(a, c) + b == 9", "c * c <= 900 * a", "c != a * b or b == 2",
-        "(c if a > b else c * 2) == 60 + a", "abs(c - 500) <= a - b"};
+        "(c if a > b else c * 2) == 60 + a", "abs(c - 500) <= a - b",
+        "c % a == 0", "c % (a * b) == b - 1", "c % (b * 40) == 3 - a",
+        "(900 + a) % (c + 61) == 0", "(2520 * b) % (c + 61) == a",
+        "(c + 61) % (a * a) == 0 or b % (c + 61) == 1"};
     static struct made made;
 
     for (size_t k = 0; k < sizeof constraints / sizeof *constraints; k++)
@@ -221,6 +224,30 @@ static void what_follows_is_found(void)
     CHECK_INT(shmt_space_count(space), pairs);
     shmt_space_free(space);
     check_steps(&made, 70000000);
+}
+
+/* Multiples are not tried between each other, nor large divisors. */
+static void divisors_are_found(void)
+{
+    const char *const constraints[] = {"a % b == 0", "b % a == 0"};
+    static struct made made;
+    struct shmt_space *space;
+    uint64_t pairs = 0;
+
+    for (uint64_t a = 1; a <= 8192; a++)
+        pairs += 8192 / a;
+    for (size_t k = 0; k < 2; k++) {
+        begin(&made);
+        add_many(&made, "a", 8192, 1, 1);
+        add_many(&made, "b", 8192, 1, 1);
+        add_constraint(&made, constraints[k]);
+        CHECK_INT(shmt_space_build(&made.definition, &space, &err),
+                  SHMTUNE_OK);
+        CHECK(!shmt_space_is_drawn(space));
+        CHECK_INT(shmt_space_count(space), pairs);
+        shmt_space_free(space);
+        check_steps(&made, 40000000);
+    }
 }
 
 /* Not one state for each order in which the values are taken. */
@@ -344,6 +371,7 @@ int main(void)
     CHECK_RUN(too_large_spaces_are_refused);
     CHECK_RUN(few_of_many_are_found);
     CHECK_RUN(many_values_are_refused_together);
+    CHECK_RUN(divisors_are_found);
     CHECK_RUN(what_follows_is_found);
     CHECK_RUN(parameters_that_all_differ_are_few_states);
     CHECK_RUN(parameters_are_ordered_by_what_binds_them);
