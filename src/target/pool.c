@@ -71,12 +71,26 @@ void shmt_pool_bind(struct shmt_pool_worker *worker,
     worker->bound_s = worker->since_s = shmt_clock_s();
 }
 
+/* Those that have ended by then, on shmt_clock_s, are gone. */
+static void await_dismissed(struct shmt_pool *pool, double until_s)
+{
+    size_t kept = 0;
+
+    for (size_t k = 0; k < pool->dismissed_count; k++)
+        if (shmt_worker_await_end(pool->dismissed[k], until_s))
+            shmt_worker_free(pool->dismissed[k]);
+        else
+            pool->dismissed[kept++] = pool->dismissed[k];
+    pool->dismissed_count = kept;
+}
+
 /* A courier has its launcher to end, for which nobody waits before the pool
  * ends. */
 static void unbind(struct shmt_pool *pool, struct shmt_pool_worker *worker)
 {
     struct shmt_supervisor *const supervisor = &worker->supervisor;
 
+    await_dismissed(pool, 0);
     if (supervisor->far && supervisor->worker != NULL &&
         shmt_array_reserve(&pool->dismissed, &pool->dismissed_room,
                            pool->dismissed_count + 1,
@@ -130,12 +144,9 @@ enum shmtune_status shmt_pool_new(size_t jobs, struct shmt_pool **out,
 /* They end at the same time, and have a moment more than they take at most. */
 static void free_dismissed(struct shmt_pool *pool)
 {
-    const double until_s = shmt_clock_s() + SHMT_COURIER_GRACE_S + 0.5;
-
-    for (size_t k = 0; k < pool->dismissed_count; k++) {
-        shmt_worker_await_end(pool->dismissed[k], until_s);
+    await_dismissed(pool, shmt_clock_s() + SHMT_COURIER_GRACE_S + 0.5);
+    for (size_t k = 0; k < pool->dismissed_count; k++)
         shmt_worker_free(pool->dismissed[k]);
-    }
     free(pool->dismissed);
 }
 

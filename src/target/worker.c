@@ -391,12 +391,14 @@ bool shmt_worker_await_end(struct shmt_worker *worker, double until_s)
     const char *line;
 
     shmt_worker_finish(worker);
-    while (!worker->ended && shmt_clock_s() < until_s &&
-           shmt_worker_next(worker, &line) != SHMT_WORKER_ENDED) {
+    do {
         shmt_worker_watch(worker, fds);
-        if (poll(fds, SHMT_WORKER_FDS, 10) > 0)
+        if (poll(fds, SHMT_WORKER_FDS, shmt_clock_s() < until_s ? 10 : 0) > 0)
             shmt_worker_serve(worker, fds);
-    }
+        while (!worker->ended &&
+               shmt_worker_next(worker, &line) == SHMT_WORKER_WROTE_LINE)
+            ;
+    } while (!worker->ended && shmt_clock_s() < until_s);
     return worker->ended;
 }
 
