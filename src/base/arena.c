@@ -21,6 +21,7 @@ struct chunk {
 struct shmt_arena {
     struct chunk *chunks;
     size_t next_size;
+    bool failed;
 };
 
 struct shmt_arena *shmt_arena_new(void)
@@ -71,6 +72,7 @@ void shmt_arena_clear(struct shmt_arena *arena)
         kept->used = 0;
     }
     arena->chunks = kept;
+    arena->failed = false;
 }
 
 static struct chunk *add_chunk(struct shmt_arena *arena, size_t bytes)
@@ -89,6 +91,16 @@ static struct chunk *add_chunk(struct shmt_arena *arena, size_t bytes)
     return chunk;
 }
 
+void shmt_arena_fail(struct shmt_arena *arena)
+{
+    arena->failed = true;
+}
+
+bool shmt_arena_failed(const struct shmt_arena *arena)
+{
+    return arena->failed;
+}
+
 void *shmt_arena_alloc_raw(struct shmt_arena *arena, size_t size)
 {
     const size_t unit = sizeof(max_align_t);
@@ -96,11 +108,13 @@ void *shmt_arena_alloc_raw(struct shmt_arena *arena, size_t size)
     size_t bytes;
     void *piece;
 
+    arena->failed |= size > SIZE_MAX / 2 - unit;
     if (size > SIZE_MAX / 2 - unit)
         return NULL;
     bytes = size == 0 ? unit : (size + unit - 1) / unit * unit;
     if (chunk == NULL || chunk->size - chunk->used < bytes)
         chunk = add_chunk(arena, bytes);
+    arena->failed |= chunk == NULL;
     if (chunk == NULL)
         return NULL;
     piece = (char *)chunk->data + chunk->used;

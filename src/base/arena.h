@@ -7,6 +7,7 @@
 #ifndef SHMT_BASE_ARENA_H
 #define SHMT_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct shmt_arena;
@@ -34,5 +35,11 @@ void *shmt_arena_alloc_raw(struct shmt_arena *arena, size_t size);
 /* A copy of `length` bytes, aligned for any type, and a NUL behind them. */
 void *shmt_arena_copy(struct shmt_arena *arena, const void *bytes,
                       size_t length);
+
+/* Whether one of them was NULL, or whoever works with the arena has had no
+ * memory elsewhere and said so: for those to whom NULL means something else,
+ * too. */
+bool shmt_arena_failed(const struct shmt_arena *arena);
+void shmt_arena_fail(struct shmt_arena *arena);
 
 #endif

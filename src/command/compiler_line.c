@@ -271,10 +271,12 @@ static enum shmtune_status sort_file(const struct command *command,
 
     if (path == NULL)
         return shmt_error_memory(command->err);
-    if (depth == DEEPEST ||
-        shmt_path_read(command->arena, path, BYTES, &text, &size, NULL) !=
-            SHMTUNE_OK)
+    if (depth == DEEPEST)
         return SHMTUNE_OK;
+    status = shmt_path_read(command->arena, path, BYTES, &text, &size,
+                            command->err);
+    if (status != SHMTUNE_OK)
+        return status == SHMTUNE_NO_MEMORY ? status : SHMTUNE_OK;
     status = shmt_compiler_line_split(command->arena, text, &words,
                                       command->err);
     return status == SHMTUNE_OK

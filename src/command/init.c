@@ -328,6 +328,8 @@ static enum shmtune_status name_files(struct job *job, const char *path,
         theirs == NULL ? NULL : shmt_path_absolute(arena, theirs);
     if (ours == NULL || job->draft.spec_folder == NULL)
         return shmt_error_memory(err);
+    if (job->draft.spec_folder[0] != '/')
+        return shmt_error_system(err, ".", "cannot be named");
     job->draft.path = slash == NULL ? path : slash + 1;
     if (strcmp(ours, theirs) == 0)
         return SHMTUNE_OK;
@@ -368,7 +370,9 @@ static enum shmtune_status study(struct shmt_init_draft *draft,
         status = shmt_source_globals(draft->arena, draft->text, draft->kernel,
                                      &draft->globals, &draft->global_count,
                                      err);
-    return status;
+    /* What is not known is a mark, but not for want of memory. */
+    return status == SHMTUNE_OK && shmt_arena_failed(draft->arena)
+               ? shmt_error_memory(err) : status;
 }
 
 static enum shmtune_status draft_file(struct job *job, const char *path,

@@ -11,6 +11,7 @@
 
 #include "command/init.h"
 #include "command/json.h"
+#include "exchange/exchange.h"
 #include "yaml/yaml.h"
 
 /* Folders above the source's, bytes of a file, ways up to a folder. */
@@ -62,10 +63,11 @@ static enum shmtune_status take_words(struct shmt_init_draft *draft,
 }
 
 /* The entry of the source, or else the first of its folder: what is included
- * has none. */
+ * has none.  `place`: the folder of the list. */
 static enum shmtune_status search(struct shmt_init_draft *draft,
-                                  const json_t *root, const char *path,
-                                  struct found *found, struct shmt_error *err)
+                                  const json_t *root, const char *place,
+                                  const char *path, struct found *found,
+                                  struct shmt_error *err)
 {
     const char *const own = shmt_path_folder(draft->arena, path);
     enum shmtune_status status = SHMTUNE_OK;
@@ -75,19 +77,20 @@ static enum shmtune_status search(struct shmt_init_draft *draft,
         const json_t *const entry = json_array_get(root, k);
         const char *const directory = text_of(entry, "directory");
         const char *const name = text_of(entry, "file");
-        const char *const folder = shmt_arena_copy(draft->arena, directory,
-                                                   strlen(directory));
+        const char *const folder =
+            shmt_path_join(draft->arena, place, directory);
         const char *const file =
             folder == NULL ? NULL : shmt_path_join(draft->arena, folder, name);
+        const char *const beside =
+            file == NULL ? NULL : shmt_path_folder(draft->arena, file);
 
-        if (own == NULL || file == NULL)
+        if (own == NULL || beside == NULL)
             return shmt_error_memory(err);
-        if (name[0] == '\0' || folder[0] != '/')
+        if (name[0] == '\0' || directory[0] == '\0')
             continue;
         found->exact = shmt_path_is_same(file, path);
         if (!found->exact &&
-            (found->folder != NULL ||
-             !shmt_path_is_same(shmt_path_folder(draft->arena, file), own)))
+            (found->folder != NULL || !shmt_path_is_same(beside, own)))
             continue;
         found->folder = folder;
         status = take_words(draft, entry, &found->words, err);
@@ -95,23 +98,60 @@ static enum shmtune_status search(struct shmt_init_draft *draft,
     return status;
 }
 
-/* One that cannot be read is not there. */
+/* Of one that is damaged. */
+static void tell(const char *name, const char *why)
+{
+    struct shmt_text line = {0};
+
+    shmt_text_addf(&line, "%s: %s; the draft does without it", name, why);
+    shmt_command_tell("note: ", shmt_text_string(&line));
+    shmt_text_free(&line);
+}
+
+static enum shmtune_status parse(const char *name, const char *text,
+                                 size_t size, json_t **out,
+                                 struct shmt_error *err)
+{
+    json_error_t error;
+
+    shmt_export_memory_watch();
+    *out = json_loadb(text, size, 0, &error);
+    if (shmt_export_memory_failed()) {
+        json_decref(*out);
+        *out = NULL;
+        return shmt_error_memory(err);
+    }
+    if (!json_is_array(*out))
+        tell(name, *out == NULL ? error.text : "it is no list of commands");
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status search_file(struct shmt_init_draft *draft,
                                        const char *name, const char *path,
                                        struct found *found,
                                        struct shmt_error *err)
 {
-    const char *text;
+    const char *text, *place = shmt_path_folder(draft->arena, name);
     size_t size;
     json_t *root;
     enum shmtune_status status;
 
-    if (!shmt_path_is_file(name) ||
-        shmt_path_read(draft->arena, name, BYTES, &text, &size, NULL) !=
-            SHMTUNE_OK)
+    if (place == NULL)
+        return shmt_error_memory(err);
+    switch (shmt_path_kind(name)) {
+    case SHMT_PATH_FILE:
+        break;
+    case SHMT_PATH_UNKNOWN:
+        return shmt_error_system(err, name, "cannot be examined");
+    default:
         return SHMTUNE_OK;
-    root = json_loadb(text, size, 0, NULL);
-    status = search(draft, root, path, found, err);
+    }
+    status = shmt_path_read(draft->arena, name, BYTES, &text, &size, err);
+    if (status == SHMTUNE_OK)
+        status = parse(name, text, size, &root, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = search(draft, root, place, path, found, err);
     json_decref(root);
     return status;
 }
@@ -123,9 +163,12 @@ static enum shmtune_status find(struct shmt_init_draft *draft,
 {
     static const char *const names[] = {"compile_commands.json",
                                         "build/compile_commands.json"};
-    const char *folder = shmt_path_folder(
-        draft->arena, shmt_path_absolute(draft->arena, path));
+    const char *const absolute = shmt_path_absolute(draft->arena, path);
+    const char *folder =
+        absolute == NULL ? NULL : shmt_path_folder(draft->arena, absolute);
 
+    if (absolute != NULL && absolute[0] != '/')
+        return shmt_error_system(err, ".", "cannot be named");
     for (int up = 0; folder != NULL && up <= HIGHEST; up++) {
         for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
             enum shmtune_status status;
@@ -151,7 +194,7 @@ static bool is_folder(const struct shmt_init_draft *draft, const char *path)
     const char *const header =
         shmt_path_join(draft->arena, path, "cuda_runtime.h");
 
-    return header != NULL && shmt_path_is_folder(path) &&
+    return header != NULL && !shmt_path_is_absent(path) &&
            !shmt_path_is_file(header);
 }
 

@@ -21,6 +21,8 @@ const char *shmt_init_keep(const struct shmt_init_draft *draft,
                      : shmt_arena_copy(draft->arena, shmt_text_string(text),
                                        text->length);
 
+    if (text->failed)
+        shmt_arena_fail(draft->arena);
     shmt_text_free(text);
     return out;
 }
@@ -195,9 +197,13 @@ static const char *say(const struct shmt_init_draft *draft, const char *code,
 {
     struct shmt_text text = {0};
 
-    text.failed = !shmt_source_extent(&draft->source, code, line, axis, names,
-                                      &text) || text.failed;
-    return shmt_init_keep(draft, &text);
+    const bool said = shmt_source_extent(&draft->source, code, line, axis,
+                                         names, &text);
+
+    if (said || text.failed)
+        return shmt_init_keep(draft, &text);
+    shmt_text_free(&text);
+    return NULL;
 }
 
 /* With its new names, as keep_names has them.  Where it cannot be said, it
@@ -233,7 +239,9 @@ static size_t bytes_there(const void *context, const char *type)
     if (structure != NULL)
         return structure->bytes;
     shmt_text_addf(&code, "sizeof(%s)", own);
-    if (!code.failed && strcmp(own, type) != 0)
+    if (code.failed)
+        shmt_arena_fail(draft->arena);
+    else if (strcmp(own, type) != 0)
         said = say(draft, shmt_text_string(&code), 0, 0, &names);
     shmt_text_free(&code);
     return said == NULL ? 0 : strtoul(said, NULL, 10);
@@ -400,7 +408,9 @@ const char *shmt_init_count(struct shmt_init_draft *draft, size_t k)
                        element);
     else
         shmt_text_addf(&code, "(%s) * %zu", one->count, lanes);
-    if (!code.failed)
+    if (code.failed)
+        shmt_arena_fail(draft->arena);
+    else
         out = say_open(draft, shmt_text_string(&code), 0, false, one->line,
                        &names);
     shmt_text_free(&code);

@@ -18,7 +18,9 @@ struct splice {
     const char *seen[FILES];
     size_t count;
     bool lacks;                /* a file in quotes is elsewhere */
-    struct shmt_text text;
+    struct shmt_text text;     /* failed: see `status`, if it is not OK */
+    struct shmt_error *err;
+    enum shmtune_status status;
 };
 
 static bool is_seen(const struct splice *splice, const char *path)
@@ -30,6 +32,18 @@ static bool is_seen(const struct splice *splice, const char *path)
 }
 
 static void add_file(struct splice *splice, const char *path, int depth);
+
+static bool is_file(struct splice *splice, const char *path)
+{
+    const enum shmt_path_kind kind = shmt_path_kind(path);
+
+    if (kind == SHMT_PATH_UNKNOWN && !splice->text.failed) {
+        splice->status = shmt_error_system(splice->err, path,
+                                           "cannot be examined");
+        splice->text.failed = true;
+    }
+    return kind == SHMT_PATH_FILE;
+}
 
 /* Beside the file that includes it in quotes, or in a folder of headers. */
 static const char *find_include(struct splice *splice, const char *folder,
@@ -44,7 +58,7 @@ static const char *find_include(struct splice *splice, const char *folder,
                                       name);
 
         splice->text.failed |= path == NULL;
-        if (path == NULL || shmt_path_is_file(path))
+        if (path == NULL || is_file(splice, path))
             return path;
     }
     return NULL;
@@ -91,15 +105,18 @@ static void add_text(struct splice *splice, const char *path,
     shmt_text_add(&splice->text, "\n");
 }
 
-/* One that cannot be read is left out. */
 static void add_file(struct splice *splice, const char *path, int depth)
 {
     const char *text;
     size_t size;
 
     if (splice->count == FILES || splice->text.length > BYTES ||
-        shmt_path_read(splice->arena, path, BYTES, &text, &size, NULL) !=
-            SHMTUNE_OK)
+        splice->text.failed)
+        return;
+    splice->status = shmt_path_read(splice->arena, path, BYTES, &text, &size,
+                                    splice->err);
+    splice->text.failed = splice->status != SHMTUNE_OK;
+    if (splice->text.failed)
         return;
     splice->seen[splice->count++] = path;
     add_text(splice, path, text, depth);
@@ -114,6 +131,8 @@ static enum shmtune_status keep(struct shmt_init_draft *draft,
                                         shmt_text_string(&splice->text),
                                         splice->text.length);
     shmt_text_free(&splice->text);
+    if (splice->status != SHMTUNE_OK)
+        return splice->status;
     return draft->text == NULL ? shmt_error_memory(err)
                                : shmt_source_read(draft->arena, draft->text,
                                                   &draft->source, err);
@@ -122,7 +141,7 @@ static enum shmtune_status keep(struct shmt_init_draft *draft,
 enum shmtune_status shmt_init_read(struct shmt_init_draft *draft,
                                    const char *path, struct shmt_error *err)
 {
-    struct splice splice = {.arena = draft->arena,
+    struct splice splice = {.arena = draft->arena, .err = err,
                             .includes = &draft->line.includes};
     const char *text;
     size_t size;
@@ -223,7 +242,7 @@ enum shmtune_status shmt_init_read_launch(struct shmt_init_draft *draft,
                                           const char *path,
                                           struct shmt_error *err)
 {
-    struct splice splice = {.arena = draft->arena,
+    struct splice splice = {.arena = draft->arena, .err = err,
                             .includes = &draft->line.includes};
     const char *const folder = shmt_path_folder(draft->arena, path);
     const char *const other =

@@ -154,8 +154,10 @@ static const char *instance_of(const struct shmt_init_draft *draft,
             add_value(draft, k, values[k], &text);
     }
     shmt_text_add(&text, ">");
-    text.failed |= !known;
-    return shmt_init_keep(draft, &text);
+    if (known || text.failed)
+        return shmt_init_keep(draft, &text);
+    shmt_text_free(&text);
+    return NULL;
 }
 
 /* The same kernel in the text as a compiler reads it. */

@@ -761,8 +761,10 @@ bool shmt_source_extent(const struct shmt_source *source, const char *code,
         one = shmt_source_say_cut(reading.arena,
                                   read_extent(&reading, code,
                                               known_at(source, line), axis));
-    if (one.kind != SHMT_SOURCE_NONE)
+    if (reading.arena == NULL || shmt_arena_failed(reading.arena))
+        text->failed = true;
+    else if (one.kind != SHMT_SOURCE_NONE)
         shmt_text_add(text, one.text);
     shmt_arena_free(reading.arena);
-    return one.kind != SHMT_SOURCE_NONE;
+    return one.kind != SHMT_SOURCE_NONE && !text->failed;
 }

@@ -23,7 +23,9 @@ shmt_source_say(struct shmt_arena *arena, enum shmt_source_kind kind,
 
     for (; *texts != NULL; texts++)
         shmt_text_add(&text, *texts);
-    if (!text.failed && text.length <= SHMT_SOURCE_SAID)
+    if (text.failed)
+        shmt_arena_fail(arena);
+    else if (text.length <= SHMT_SOURCE_SAID)
         said.text = shmt_arena_copy(arena, shmt_text_string(&text),
                                     text.length);
     shmt_text_free(&text);
@@ -143,6 +145,8 @@ static const char *without(struct shmt_arena *arena,
 {
     const size_t length = strlen(sum->text);
 
+    if (end->failed)
+        shmt_arena_fail(arena);
     return !end->failed && length > end->length &&
                    sum->level == SHMT_SOURCE_SUM &&
                    strcmp(sum->text + length - end->length,

@@ -253,7 +253,8 @@ struct shmt_source_names {
 /* The extent of a grid or a block along an axis, 0 to 2, as code of the host
  * says it, "dim3(n / 32, 2)", said as an expression of a spec with the names
  * that `names` gives.  Variables have the values that they were given before
- * `line`.  Appends it and returns true; false: it cannot be said. */
+ * `line`.  Appends it and returns true; false: it cannot be said, or, where
+ * text->failed, there is no memory. */
 bool shmt_source_extent(const struct shmt_source *source, const char *code,
                         int line, int axis,
                         const struct shmt_source_names *names,

@@ -141,11 +141,13 @@ bool shmt_source_split(struct shmt_source_tokens *tokens, const char *text)
         else if (isspace((unsigned char)*scan.at) || *scan.at == '\\')
             step(&scan);
         else if (!take_one(&scan))
-            return false;
+            break;
     }
     scan.off = 0;
-    if (!take(&scan, SHMT_SOURCE_END, scan.at))
+    if (*scan.at != '\0' || !take(&scan, SHMT_SOURCE_END, scan.at)) {
+        shmt_arena_fail(tokens->arena);
         return false;
+    }
     tokens->count--;
     return true;
 }
@@ -200,6 +202,8 @@ const char *shmt_source_join(const struct shmt_source_tokens *tokens,
             shmt_text_add(&text, " ");
         shmt_text_add_bytes(&text, token->at, token->length);
     }
+    if (text.failed)
+        shmt_arena_fail(tokens->arena);
     out = text.failed ? NULL
                       : shmt_arena_copy(tokens->arena, shmt_text_string(&text),
                                         text.length);

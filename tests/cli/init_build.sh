@@ -130,10 +130,16 @@ run init part.cuh --force -- nvcc -DTILE=128
 check "a command on the line goes before it" all "exits 0" \
     "lacks 'Built as'" \
     "has 'TILE: {values: [32, 64, 128, 256, 512], default: 128}'"
-for text in '' '{' '[1, {"file": 3}, {"directory": "/", "file": "x"}]' '{}'; do
+for text in '' '{' '{}'; do
     printf %s "$text" >"$own/build/compile_commands.json"
     run init part.cuh --force
     check "a damaged list of commands is none: $text" all "exits 0" \
-        "lacks 'Built as'"
+        "lacks 'Built as'" \
+        "err_has 'note: .*/build/compile_commands.json: .*; the draft does without it'"
 done
+printf %s '[1, {"file": 3}, {"directory": "/", "file": "x"}]' \
+    >"$own/build/compile_commands.json"
+run init part.cuh --force
+check "entries that say nothing are passed over" all "exits 0" err_empty \
+    "lacks 'Built as'"
 finish

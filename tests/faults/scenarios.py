@@ -73,7 +73,9 @@ SCENARIOS = [
     command('doctor_bare', 'doctor', notes=True),    # no GPU
     command('report', 'report', 'root/tunings/scale', '-o', 'r.html'),
     command('init', 'init', 'root/kernels/toy.cu', '-o', 'made.yaml',
-            '--force'),
+            '--force', notes=True),
+    command('init_build', 'init', 'project/parts.cu', '-o', 'made.yaml',
+            '--force', sampled=False, notes=True),
     command('data', 'data', 'scale', '--size', 'n=64', '-o', 'made'),
     command('completion', 'completion', 'bash'),
     command('capture', 'capture', '-o', 'made', '--', *BLEND,
@@ -157,6 +159,18 @@ parameters:
 '''
 
 # Writes what Nsight Compute writes, as far as it is read.
+PARTS = '''#include "part.h"
+__global__ void move(Part *p, Part by, int n)
+{
+    __shared__ float s[TILE];
+    p[blockIdx.x * blockDim.x + threadIdx.x].at[0] = by.id * HALF + n;
+}
+void go(Part *d, Part by, int n)
+{
+    cudaMalloc(&d, n * sizeof(Part));
+    move<<<n / 64, 64>>>(d, by, n);
+}
+'''
 NCU = r'''#!/bin/sh
 while [ $# -gt 0 ]; do
     case $1 in
@@ -293,6 +307,14 @@ class House:
             'SCRATCH': '[1], default: 1, scope: launch',
             'FAULT': '[0], default: 0, scope: launch',
             'DYNAMIC': '[0], default: 0, scope: launch'})
+        (folder / 'project/include').mkdir(parents=True)
+        (folder / 'project/parts.cu').write_text(PARTS)
+        (folder / 'project/include/part.h').write_text(
+            'struct Part { float at[3]; int id; };\n')
+        (folder / 'project/compile_commands.json').write_text(json.dumps([{
+            'directory': '.', 'file': 'parts.cu',
+            'command': 'nvcc -I include -DTILE=4 -DHALF=0.5 -maxrregcount 64 '
+                       '-c parts.cu'}]))
         request = ('{{verb: {}, tag: {}, config: {{TILE: {}, STATED: right, '
                    'FAULT: 0, COST: 100, SCRATCH: 1, DYNAMIC: 0}}}}\n')
         (folder / 'requests').write_text(
