@@ -99,9 +99,9 @@ cat >"$folder/few.yaml" <<'END'
 format: kernel/1
 name: few
 parameters:
-  A: {values: {from: 1, to: 2048}}
-  B: {values: {from: 1, to: 2048}}
-  C: {values: {from: 1, to: 2048}}
+  A: {values: {from: 1, to: 3800}}
+  B: {values: {from: 1, to: 3800}}
+  C: {values: {from: 1, to: 3800}}
 constraints:
 - A * B % 1000003 == C
 - A > B
@@ -109,17 +109,17 @@ constraints:
 END
 run check "$folder/few.yaml"
 check "the constraint that leaves none, behind one that leaves few" all \
-    "exits 2" "out_has '^wrong .*few.yaml:10:3: no configuration satisfies the constraints: of 10546 that are left before it, \"A < B'"
+    "exits 2" "out_has '^wrong .*few.yaml:10:3: no configuration satisfies the constraints: of 38948 that are left before it, \"A < B'"
 run space "$folder/few.yaml"
 check "and an estimate is not below what is left behind it" all "exits 0" \
-    "out_has '^ *~10,546 .*A . B % 1000003 == C\$'" \
-    "out_has '^ *10,546 .*A > B\$'"
+    "out_has '^ *~38,948 .*A . B % 1000003 == C\$'" \
+    "out_has '^ *38,948 .*A > B\$'"
 sed -i '$d;9d' "$folder/few.yaml"
 run space "$folder/few.yaml"
 check "nor from what is left in the end" all "exits 0" \
-    "out_has '^ *21,138 .*A . B % 1000003 == C\$'" "out_has '^21,138 valid'"
-sed -i '/^  [AB]/s/2048/1/;$d' "$folder/few.yaml"
-sed -i '/^  C/s/2048/1/;/^constraints/d' "$folder/few.yaml"
+    "out_has '^ *77,966 .*A . B % 1000003 == C\$'" "out_has '^77,966 valid'"
+sed -i '/^  [AB]/s/3800/1/;$d' "$folder/few.yaml"
+sed -i '/^  C/s/3800/1/;/^constraints/d' "$folder/few.yaml"
 run space "$folder/few.yaml"
 check "one is one" all "exits 0" "out_has '^1 valid configuration, '"
 run check "$folder/few.yaml"
