@@ -73,13 +73,17 @@ static const char *without_ups(struct shmt_arena *arena, const char *path)
     return copy == NULL || shmt_path_is_same(copy, path) ? copy : path;
 }
 
-/* From the folder in which the compiler was. */
-static const char *absolute_of(const struct reading *reading,
-                               const char *path)
+const char *shmt_compiler_line_path(struct shmt_arena *arena,
+                                    const char *folder, const char *path)
 {
-    if (reading->folder != NULL && path[0] != '/')
-        path = shmt_path_join(reading->arena, reading->folder, path);
-    path = path == NULL ? NULL : shmt_path_absolute(reading->arena, path);
+    if (folder != NULL)
+        path = shmt_path_join(arena, folder, path);
+    return path == NULL ? NULL : shmt_path_absolute(arena, path);
+}
+
+static const char *folder_of(const struct reading *reading, const char *path)
+{
+    path = shmt_compiler_line_path(reading->arena, reading->folder, path);
     return path == NULL ? NULL : without_ups(reading->arena, path);
 }
 
@@ -105,7 +109,7 @@ static void take(struct reading *reading, struct shmt_compiler_line *out)
     else if ((value = any_value(reading, pre)) != NULL)
         add(&out->before, value);
     else if ((value = any_value(reading, include)) != NULL)
-        add(&out->includes, absolute_of(reading, value));
+        add(&out->includes, folder_of(reading, value));
     else if ((value = any_value(reading, define)) != NULL)
         add(&out->definitions, value);
     else if (strcmp(word, "-use_fast_math") == 0 ||
@@ -262,8 +266,7 @@ static enum shmtune_status sort_file(const struct command *command,
                                      const char *name, int depth)
 {
     const char *const path =
-        command->folder == NULL
-            ? name : shmt_path_join(command->arena, command->folder, name);
+        shmt_compiler_line_path(command->arena, command->folder, name);
     struct shmt_compiler_words words;
     const char *text;
     size_t size;

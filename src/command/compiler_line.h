@@ -23,6 +23,11 @@ struct shmt_compiler_line {
     struct shmt_compiler_words others;       /* as they are */
 };
 
+/* The path as it was named to a compiler that was in `folder`; NULL: where this
+ * process is.  NULL: there is no memory. */
+const char *shmt_compiler_line_path(struct shmt_arena *arena,
+                                    const char *folder, const char *path);
+
 /* Of options as NVRTC and nvcc take them.  `folder`: where the compiler was;
  * NULL: where this process is.  Everything lives in `arena`; the only failure
  * is SHMTUNE_NO_MEMORY. */

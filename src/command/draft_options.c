@@ -47,9 +47,7 @@ static void add_item(struct shmt_text *list, const char *item)
 static const char *absolute_of(const struct shmt_draft *draft,
                                const char *path)
 {
-    if (draft->compiled_in != NULL && path[0] != '/')
-        path = shmt_path_join(draft->arena, draft->compiled_in, path);
-    return path == NULL ? NULL : shmt_path_absolute(draft->arena, path);
+    return shmt_compiler_line_path(draft->arena, draft->compiled_in, path);
 }
 
 /* Whether the application gave the header as a text. */

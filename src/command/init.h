@@ -58,13 +58,13 @@ struct shmt_init_draft {
     const struct shmt_source_kernel *reference;  /* NULL: none looks like it */
     const struct shmt_source_launch *launch;     /* NULL: there is none */
     struct shmt_signature signature;  /* of the kernel, types by their names */
+    size_t declared_count;            /* structures of the text */
+    const struct shmt_source_structure *declared;
     const struct shmt_source_structure **structures;   /* what a parameter is,
                                          or points to; NULL: none that is
                                          known */
     const char *const *instance;      /* what its template is given; NULL for
                                          what is not known */
-    struct shmt_source typed;         /* what the text says as a compiler reads
-                                         it */
     const char *hosted;               /* what no device code has; NULL: none */
     size_t macro_count;
     struct shmt_init_macro *macros;

@@ -241,9 +241,9 @@ static enum shmtune_status decide(struct shmt_init_draft *draft,
 const struct shmt_source_structure *
 shmt_init_structure(const struct shmt_init_draft *draft, const char *name)
 {
-    for (size_t k = 0; k < draft->typed.structure_count; k++)
-        if (strcmp(draft->typed.structures[k].name, name) == 0)
-            return &draft->typed.structures[k];
+    for (size_t k = 0; k < draft->declared_count; k++)
+        if (strcmp(draft->declared[k].name, name) == 0)
+            return &draft->declared[k];
     return NULL;
 }
 
@@ -256,9 +256,9 @@ structure_of(const struct shmt_init_draft *draft, const char *type)
     if (strchr(type, '<') != NULL ||
         (star != NULL && strchr(star + 1, '*') != NULL))
         return NULL;
-    for (size_t k = 0; k < draft->typed.structure_count; k++)
-        if (shmt_text_mentions(type, draft->typed.structures[k].name, 1) > 0)
-            return &draft->typed.structures[k];
+    for (size_t k = 0; k < draft->declared_count; k++)
+        if (shmt_text_mentions(type, draft->declared[k].name, 1) > 0)
+            return &draft->declared[k];
     return NULL;
 }
 
@@ -372,6 +372,7 @@ enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
     const struct shmt_source_kernel *kernel = draft->kernel;
     const char **values = shmt_arena_alloc(
         draft->arena, kernel->template_count + 1, sizeof *values);
+    struct shmt_source typed;
     struct shmt_text whole = {0};
     const char *code = NULL;
     enum shmtune_status status = SHMTUNE_OK;
@@ -392,11 +393,14 @@ enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
                                                    &code, err);
     shmt_text_free(&whole);
     if (status == SHMTUNE_OK)
-        status = shmt_source_read(draft->arena, code, &draft->typed, err);
+        status = shmt_source_read(draft->arena, code, &typed, err);
     if (status == SHMTUNE_OK)
-        status = decide(draft, &draft->typed, err);
+        status = shmt_source_structures(draft->arena, code, &draft->declared,
+                                        &draft->declared_count, err);
     if (status == SHMTUNE_OK)
-        status = keep_types(draft, &draft->typed, err);
+        status = decide(draft, &typed, err);
+    if (status == SHMTUNE_OK)
+        status = keep_types(draft, &typed, err);
     if (status == SHMTUNE_OK)
         status = shmt_source_preprocess(draft->arena, draft->own, &code, err);
     if (status == SHMTUNE_OK)

@@ -347,20 +347,6 @@ static void add_scalar(const char *value, struct shmt_text *text)
         shmt_init_mark(text, "a number, as 1");
 }
 
-/* A vector is passed as the structure that it is. */
-static void add_vector(const struct shmt_signature_parameter *parameter,
-                       struct shmt_text *text)
-{
-    shmt_text_add(text, "struct: {");
-    for (int lane = 0; lane < parameter->lanes; lane++) {
-        shmt_text_addf(text, "%s%c: {type: %s, value: ", lane == 0 ? "" : ", ",
-                       "xyzw"[lane], shmt_element_word(parameter->element));
-        shmt_init_mark(text, "a number, as 1");
-        shmt_text_add(text, "}");
-    }
-    shmt_text_add(text, "}");
-}
-
 /* Whether it lies as a spec's members do, each by its own size. */
 static bool is_plain(const struct shmt_source_structure *structure)
 {
@@ -403,11 +389,29 @@ static void add_members(const struct shmt_source_structure *structure,
     shmt_text_add(text, "}");
 }
 
+/* A vector is passed as the structure that it is. */
+static void add_vector(const struct shmt_signature_parameter *parameter,
+                       struct shmt_text *text)
+{
+    static const char *const names[] = {"x", "y", "z", "w"};
+    struct shmt_source_member members[4];
+    const struct shmt_source_structure vector = {
+        .member_count = (size_t)parameter->lanes, .members = members};
+
+    for (int lane = 0; lane < parameter->lanes; lane++)
+        members[lane] = (struct shmt_source_member){
+            .name = names[lane], .element = parameter->element, .count = 1};
+    add_members(&vector, text);
+}
+
 static void add_argument(const struct shmt_init_draft *draft, size_t k,
                          struct shmt_text *text)
 {
     const struct shmt_signature_parameter *parameter =
         &draft->signature.parameters[k];
+    const bool is_passed = !parameter->pointer &&
+                           draft->structures[k] != NULL &&
+                           is_plain(draft->structures[k]);
 
     if (shmt_init_is_surface(parameter)) {
         shmt_init_mark(text, "a surface, which a spec has not: write an "
@@ -415,13 +419,7 @@ static void add_argument(const struct shmt_init_draft *draft, size_t k,
         return;
     }
     if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER &&
-        draft->structures[k] != NULL && is_plain(draft->structures[k])) {
-        shmt_text_add(text, "{");
-        add_members(draft->structures[k], text);
-        shmt_text_add(text, "}");
-        return;
-    }
-    if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_OTHER) {
+        !is_passed) {
         shmt_init_mark(text, "{type: f32, value: 1} with the type of a "
                        "number; of a structure its members in their order, "
                        "{struct: {x: {pointer: NAME}, n: {type: i32, value: "
@@ -429,7 +427,10 @@ static void add_argument(const struct shmt_init_draft *draft, size_t k,
         return;
     }
     shmt_text_add(text, "{");
-    if (!parameter->pointer && parameter->kind == SHMT_SIGNATURE_VECTOR) {
+    if (is_passed) {
+        add_members(draft->structures[k], text);
+    } else if (!parameter->pointer &&
+               parameter->kind == SHMT_SIGNATURE_VECTOR) {
         add_vector(parameter, text);
     } else {
         shmt_init_add_type(parameter, text);

@@ -21,8 +21,7 @@ enum shmtune_status shmt_source_read(struct shmt_arena *arena,
                       shmt_source_defines(&tokens, &source) &&
                       shmt_source_host(&tokens, &source) &&
                       shmt_source_callers(&tokens, &source) &&
-                      shmt_source_allocations(&tokens, &source) &&
-                      shmt_source_structures(&tokens, &source);
+                      shmt_source_allocations(&tokens, &source);
 
     for (size_t k = 0; done && k + 1 < tokens.count; k++)
         source.shared_dynamic |=

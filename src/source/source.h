@@ -194,10 +194,6 @@ struct shmt_source {
     const struct shmt_source_define *defines;
     size_t allocation_count;
     const struct shmt_source_allocation *allocations;
-    size_t structure_count;    /* those of numbers, pointers, and such
-                                  structures; of a text as a compiler reads it
-                                  all, of another those of plain types */
-    const struct shmt_source_structure *structures;
     bool shared_dynamic;       /* `extern __shared__` somewhere */
 };
 
@@ -215,6 +211,13 @@ shmt_source_globals(struct shmt_arena *arena, const char *text,
                     const struct shmt_source_kernel *kernel,
                     const struct shmt_source_global **out, size_t *count,
                     struct shmt_error *err);
+/* Structures of numbers, pointers, and such structures; of a text as a compiler
+ * reads it all of them, of another those of plain types.  Lives in `arena`; the
+ * only failure is SHMTUNE_NO_MEMORY. */
+enum shmtune_status
+shmt_source_structures(struct shmt_arena *arena, const char *text,
+                       const struct shmt_source_structure **out, size_t *count,
+                       struct shmt_error *err);
 /* What makes a number with this name one to tune, "it stands in the launch
  * bounds"; NULL: nothing that is known. */
 const char *shmt_source_reaches(const char *text, const char *name);

@@ -319,25 +319,37 @@ static bool read_structure(struct reading *reading, size_t k)
            reading->count == MOST || keep(reading, k);
 }
 
-bool shmt_source_structures(const struct shmt_source_tokens *tokens,
-                            struct shmt_source *out)
+static bool read_all(struct reading *reading)
 {
-    struct reading *const reading = calloc(1, sizeof *reading);
-    bool done = reading != NULL;
+    const size_t count = reading->tokens->count;
 
-    if (!done)
-        return false;
-    reading->tokens = tokens;
-    reading->structures = shmt_arena_alloc(tokens->arena, MOST,
-                                           sizeof *reading->structures);
-    done = reading->structures != NULL;
-    for (size_t k = 0; done && k < tokens->count; k++)
+    for (size_t k = 0; k < count; k++)
         if ((is(reading, k, "struct") || is(reading, k, "class")) &&
-            (k == 0 || !is(reading, k - 1, "struct")) &&
-            !shmt_source_is(at(reading, k == 0 ? tokens->count : k - 1), ">"))
-            done = read_structure(reading, k);
-    out->structures = reading->structures;
-    out->structure_count = reading->count;
+            (k == 0 || (!is(reading, k - 1, "struct") &&
+                        !is(reading, k - 1, ">"))) &&
+            !read_structure(reading, k))
+            return false;
+    return true;
+}
+
+enum shmtune_status
+shmt_source_structures(struct shmt_arena *arena, const char *text,
+                       const struct shmt_source_structure **out, size_t *count,
+                       struct shmt_error *err)
+{
+    struct shmt_source_tokens tokens = {.arena = arena};
+    struct reading *const reading = calloc(1, sizeof *reading);
+    bool done = reading != NULL && shmt_source_split(&tokens, text);
+
+    if (done) {
+        reading->tokens = &tokens;
+        reading->structures = shmt_arena_alloc(arena, MOST,
+                                               sizeof *reading->structures);
+        done = reading->structures != NULL && read_all(reading);
+        *out = reading->structures;
+        *count = reading->count;
+    }
+    free(tokens.items);
     free(reading);
-    return done;
+    return done ? SHMTUNE_OK : shmt_error_memory(err);
 }

@@ -115,8 +115,8 @@ unsigned shmt_source_use_global(const struct shmt_source_tokens *tokens,
  * number of C is 0, and what cannot be read is false. */
 bool shmt_source_condition(const char *text);
 
-/* declare.c, macro.c, define.c, host.c, allocate.c, structure.c: the parts of
- * what is read.  false: there is no memory. */
+/* declare.c, macro.c, define.c, host.c, allocate.c: the parts of what is read.
+ * false: there is no memory. */
 bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
                          struct shmt_source *out);
 bool shmt_source_macros(const struct shmt_source_tokens *tokens,
@@ -125,8 +125,6 @@ bool shmt_source_defines(const struct shmt_source_tokens *tokens,
                          struct shmt_source *out);
 bool shmt_source_host(const struct shmt_source_tokens *tokens,
                       struct shmt_source *out);
-bool shmt_source_structures(const struct shmt_source_tokens *tokens,
-                            struct shmt_source *out);
 /* host.c: where the item of a list that begins at `from` ends. */
 size_t shmt_source_end_of_item(const struct shmt_source_tokens *tokens,
                                size_t from, size_t to);
