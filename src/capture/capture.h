@@ -10,6 +10,7 @@
 #define SHMT_CAPTURE_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,14 +60,17 @@ static inline const char *shmt_capture_plain_name(const char *symbol,
                                                   size_t *length)
 {
     const char *at = symbol + 2, *name = symbol;
+    bool nested;
 
     *length = strlen(symbol);
     if (strncmp(symbol, "_Z", 2) != 0)
         return symbol;
     at += *at == 'L';         /* a static one */
-    at += *at == 'N';
-    /* The last of the names in front of a template's arguments. */
-    while (*at >= '0' && *at <= '9') {
+    nested = *at == 'N';
+    at += nested;
+    /* The last of the names in front of a template's arguments; behind one that
+     * is in no namespace a type may follow that is a name, too. */
+    while (*at >= '0' && *at <= '9' && (nested || name == symbol)) {
         char *end;
         const unsigned long bytes = strtoul(at, &end, 10);
 

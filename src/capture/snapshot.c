@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "gpu/cubin.h"
+#include "gpu/fatbin.h"
 
 struct shmt_capture_snapshot {
     struct shmt_capture_record record;
@@ -224,18 +225,11 @@ static const char *declared_by(const char *line, size_t *length)
     return *length == 0 ? NULL : line;
 }
 
-/* The variables of an image in turn; *at is 0 at first.  The name lives until
- * the next call, or as long as the image. */
-static const char *next_variable(const struct shmt_capture_image *image,
-                                 size_t *at, char name[512])
+/* The variables of PTX in turn; *at is 0 at first. */
+static bool next_declared(struct shmt_bytes ptx, size_t *at, char name[512])
 {
-    struct shmt_cubin_variable variable;
-
-    if (image->form == SHMT_CAPTURE_CUBIN)
-        return shmt_cubin_next_variable(image->data, image->size, at,
-                                        &variable) ? variable.name : NULL;
-    while (image->form == SHMT_CAPTURE_PTX && *at < image->size) {
-        const char *line = (const char *)image->data + *at;
+    while (*at < ptx.size) {
+        const char *line = (const char *)ptx.at + *at;
         size_t length;
         const char *found = declared_by(line, &length);
 
@@ -243,10 +237,67 @@ static const char *next_variable(const struct shmt_capture_image *image,
         if (found != NULL && length < 512) {
             memcpy(name, found, length);
             name[length] = '\0';
-            return name;
+            return true;
         }
     }
-    return NULL;
+    return false;
+}
+
+/* A variable that the module does not have is another image's. */
+static bool add_variable(struct shmt_capture_snapshot *snapshot,
+                         CUmodule module, const char *name)
+{
+    struct shmt_capture_record *record = &snapshot->record;
+    CUdeviceptr base;
+    size_t size, place;
+
+    if (snapshot->driver->ModuleGetGlobal(&base, &size, module, name) !=
+        CUDA_SUCCESS)
+        return true;
+    if (!add_memory(snapshot, base, size, &place))
+        return false;
+    free(record->memories[place].symbol);
+    record->memories[place].symbol = strdup(name);
+    return record->memories[place].symbol != NULL ||
+           leave_out(snapshot, "there is no memory");
+}
+
+static bool add_variables(struct shmt_capture_snapshot *snapshot,
+                          CUmodule module, struct shmt_bytes image, bool ptx)
+{
+    struct shmt_cubin_variable variable;
+    char name[512];
+    size_t at = 0;
+    bool whole = true;
+
+    while (whole && ptx && next_declared(image, &at, name))
+        whole = add_variable(snapshot, module, name);
+    while (whole && !ptx && shmt_cubin_next_variable(image.at, image.size, &at,
+                                                     &variable))
+        whole = add_variable(snapshot, module, variable.name);
+    return whole;
+}
+
+/* Those of each of its images: which one the driver took is not known, and what
+ * is only another's the module does not have. */
+static bool add_fatbin(struct shmt_capture_snapshot *snapshot, CUmodule module,
+                       struct shmt_bytes fatbin)
+{
+    struct shmt_fatbin_entry entry;
+    size_t at = 0;
+    bool whole = true, known = false;
+
+    while (whole && shmt_fatbin_next(fatbin, &at, &entry))
+        if (!entry.compressed && entry.kind == SHMT_FATBIN_CUBIN) {
+            whole = add_variables(snapshot, module, entry.image, false);
+            known = true;
+        }
+    if (!known)
+        shmt_capture_note("%s: its binary is compressed: variables that it "
+                          "may have, __constant__ or __device__, are not "
+                          "captured; nvcc --no-compress keeps them in "
+                          "sight", snapshot->record.function.name);
+    return whole;
 }
 
 /* __constant__ and __device__ variables of its module, which the binary
@@ -257,10 +308,6 @@ static bool find_variables(struct shmt_capture_snapshot *snapshot)
     struct shmt_capture_record *record = &snapshot->record;
     const struct shmt_capture_image *image = record->function.image;
     CUmodule module = record->function.owner;
-    size_t at = 0, size, place;
-    char text[512];
-    const char *name;
-    CUdeviceptr base;
 
     if (image == NULL || image->data == NULL)
         return true;
@@ -269,18 +316,12 @@ static bool find_variables(struct shmt_capture_snapshot *snapshot)
          driver->LibraryGetModule(&module, record->function.owner) !=
              CUDA_SUCCESS))
         return leave_out(snapshot, "the driver has no module of its library");
-    while ((name = next_variable(image, &at, text)) != NULL) {
-        if (driver->ModuleGetGlobal(&base, &size, module, name) !=
-            CUDA_SUCCESS)
-            continue;
-        if (!add_memory(snapshot, base, size, &place))
-            return false;
-        free(record->memories[place].symbol);
-        record->memories[place].symbol = strdup(name);
-        if (record->memories[place].symbol == NULL)
-            return leave_out(snapshot, "there is no memory");
-    }
-    return true;
+    return image->form == SHMT_CAPTURE_FATBIN
+               ? add_fatbin(snapshot, module,
+                            (struct shmt_bytes){image->data, image->size})
+               : add_variables(snapshot, module,
+                               (struct shmt_bytes){image->data, image->size},
+                               image->form == SHMT_CAPTURE_PTX);
 }
 
 /* -- copies --------------------------------------------------------------- */

@@ -11,12 +11,9 @@
 
 #include "gpu/bytes.h"
 #include "gpu/cubin.h"
+#include "gpu/fatbin.h"
 
-enum {
-    FATBIN_HEADER = 16, ENTRY_HEADER = 48, ENTRY_PTX = 1, ENTRY_CUBIN = 2,
-    ENTRY_COMPRESSED = 0x2000 | 0x8000,
-    UNIT_HEADER = 10, FOLDERS = 64
-};
+enum { UNIT_HEADER = 10, FOLDERS = 64 };
 
 struct reading {
     struct shmt_arena *arena;
@@ -168,38 +165,18 @@ static void read_ptx(struct reading *reading, struct shmt_bytes text)
 
 /* -- a fatbin ------------------------------------------------------------- */
 
-static void read_entry(struct reading *reading, struct shmt_bytes header,
-                       struct shmt_bytes payload)
-{
-    const uint64_t kind = shmt_bytes_number(header.at, 2);
-    const uint64_t flags = shmt_bytes_number(header.at + 40, 8);
-    struct shmt_bytes name;
-
-    if ((flags & ENTRY_COMPRESSED) == 0 && kind == ENTRY_CUBIN)
-        read_cubin(reading, payload);
-    else if ((flags & ENTRY_COMPRESSED) == 0 && kind == ENTRY_PTX)
-        read_ptx(reading, payload);
-    if (shmt_bytes_slice(header, shmt_bytes_number(header.at + 32, 4),
-                         shmt_bytes_number(header.at + 36, 4), &name))
-        add(reading, (const char *)name.at, name.size);
-}
-
 static void read_fatbin(struct reading *reading, struct shmt_bytes fatbin)
 {
-    struct shmt_bytes rest, header, payload;
+    struct shmt_fatbin_entry entry;
+    size_t at = 0;
 
-    if (!shmt_bytes_slice(fatbin, shmt_bytes_number(fatbin.at + 6, 2),
-                          shmt_bytes_number(fatbin.at + 8, 8), &rest))
-        return;
-    while (rest.size >= ENTRY_HEADER) {
-        if (!shmt_bytes_slice(rest, 0, shmt_bytes_number(rest.at + 4, 4),
-                              &header) ||
-            header.size < ENTRY_HEADER ||
-            !shmt_bytes_slice(rest, header.size,
-                              shmt_bytes_number(rest.at + 8, 8), &payload))
-            return;
-        read_entry(reading, header, payload);
-        skip(&rest, header.size + payload.size);
+    while (shmt_fatbin_next(fatbin, &at, &entry)) {
+        if (!entry.compressed && entry.kind == SHMT_FATBIN_CUBIN)
+            read_cubin(reading, entry.image);
+        else if (!entry.compressed && entry.kind == SHMT_FATBIN_PTX)
+            read_ptx(reading, entry.image);
+        if (entry.name.size > 0)
+            add(reading, (const char *)entry.name.at, entry.name.size);
     }
 }
 
@@ -210,8 +187,7 @@ void shmt_lines_read(struct shmt_arena *arena, const void *binary, size_t size,
     const struct shmt_bytes whole = {binary, size};
 
     out->count = 0;
-    if (size >= FATBIN_HEADER &&
-        shmt_bytes_number(whole.at, 4) == SHMT_CUBIN_FATBIN)
+    if (shmt_fatbin_is(whole))
         read_fatbin(&reading, whole);
     else if (size >= 4 && memcmp(binary, "\x7f""ELF", 4) == 0)
         read_cubin(&reading, whole);

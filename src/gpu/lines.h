@@ -5,12 +5,8 @@
  *
  * A cubin of `-lineinfo` has the section .debug_line: units of DWARF 2 to 4
  * (sections 6.2.4 of the standards), whose headers list folders and files.  PTX
- * has lines `.file N "NAME"`.  A fatbin is a header of 16 bytes (magic, u16
- * version, u16 its bytes, u64 the bytes behind it), and entries: u16 kind (1
- * PTX, 2 a cubin), u16 version, u32 bytes of this header, u64 bytes behind it;
- * from byte 32 on u32 where in the header a name stands, u32 how long it is,
- * u64 flags (0x2000 and 0x8000: compressed).  NVIDIA does not document it; this
- * is what CUDA 12 and 13 write.
+ * has lines `.file N "NAME"`.  A fatbin (fatbin.h) has both, and a name of its
+ * own.
  */
 #ifndef SHMT_GPU_LINES_H
 #define SHMT_GPU_LINES_H

@@ -163,7 +163,8 @@ static void write_source(const struct shmt_nvrtc_job *job,
         write_host_entries(job, text);
         return;
     }
-    shmt_text_add(text, "template <auto E, int K> "
+    /* Not E or K: a source may have macros that are called so. */
+    shmt_text_add(text, "template <auto shmtune_e, int shmtune_k> "
                   "__global__ void " MARKER "() {}\n");
     for (size_t k = 0; k < job->entry_count; k++) {
         const char *entry = job->entries[k];

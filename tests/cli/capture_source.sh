@@ -152,6 +152,16 @@ END
 cover APPLICATION_SYMBOL=_ZN2ns5coverIfLi2EEEvPT_PKS1_fi
 check "what a template is made with is that of the symbol" all "exits 0" \
     checks "has 'entry: \"ns::cover<float, 2>\"'"
+source float
+sed -i 's/^cover(/other(/' beside/program.cu
+cat >>beside/program.cu <<'END'
+struct holder { float *z; };
+__global__ void cover(holder to, const float *x, float a, int n) {
+    to.z[n] = a * x[n]; }
+END
+cover APPLICATION_SYMBOL=_Z5cover6holderPKffi
+check "a type behind its name is no part of it" all "exits 0" checks \
+    "has 'entry: cover'" "has 'arguments: [to, x, a, n]'"
 source float '#define COVER(name) extern "C" __global__ void \' \
     '    name(float *z, const float *x, SCALAR a, int n) { z[n] = a * x[n]; }' \
     'COVER(cover)'

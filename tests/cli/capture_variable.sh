@@ -43,6 +43,22 @@ check "one that counts otherwise is wrong" all "! exits 0" \
     "err_has 'seen.*is .*expected '"
 unset FAKE_TALLY
 
+# nvcc's programs register a fatbin.
+for way in load load_fatbin; do
+    rm -rf taken
+    run capture --no-rerun -o taken -- "$fake/application" opened $way tally=1000
+    sed -n 's/.* symbol: \([^,]*\).*/\1/p' taken/tally-1/kernel.yaml >$way.names
+done
+check "those of a fatbin are those of its cubin" all "exits 0" \
+    "cmp -s load.names load_fatbin.names" \
+    "[ \$(grep -c . load_fatbin.names) = 4 ]"
+rm -rf taken
+run capture --no-rerun -o taken -- env APPLICATION_PACKED=1 \
+    "$fake/application" opened load_fatbin launch
+check "a binary that is compressed is told" all "exits 0" \
+    "err_has 'blend: its binary is compressed: variables .* are not captured; nvcc --no-compress keeps them'" \
+    "! grep -q ' symbol: ' taken/blend-1/kernel.yaml"
+
 # Names that drafts give by themselves, and two variables with one name.
 sed -i 's/float [*]z/float *BLOCK_X/; s/\<x\>/memory_6/g; s/threadIdx.memory_6/threadIdx.x/
     s/blockIdx.memory_6/blockIdx.x/; s/^__device__ float mean/namespace others {\n__device__ int seen[2];\n}\n&/

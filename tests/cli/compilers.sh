@@ -631,6 +631,9 @@ END
     inspects whole
     check "the compiler's words" all "exits 9" \
         "err_has '/whole.cu:9:[0-9]*: error: identifier .m. is undefined'"
+    echo "$whole" | sed '1i #define E 1.6e-19\n#define K 1.38e-23' | by_nvcc
+    inspects whole
+    check "macros with names of one letter are the source's" all "exits 0"
     echo "$whole" | sed '1i #define BLOCK 128' | by_nvcc
     inspects whole
     check "a macro in the way of a parameter" \

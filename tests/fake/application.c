@@ -285,6 +285,36 @@ static void load_file(void)
     set_offsets();
 }
 
+/* As the code of nvcc's programs is registered: a pointer to a fatbin, in which
+ * there is PTX that is compressed, and the cubin. */
+static void load_fatbin(void)
+{
+    enum { HEADER = 16, ENTRY = 64, PACKED = 8 };
+    static struct { uint32_t magic, version; const char *data; void *more; }
+        wrapper = {.magic = 0x466243b1, .version = 1};
+    const uint64_t bytes = 2 * ENTRY + PACKED + state.size, packed = PACKED,
+                   flags[] = {0x8011, getenv("APPLICATION_PACKED") == NULL
+                                          ? 0x11 : 0x8011};
+    const uint32_t magic = 0xba55ed50, entry = ENTRY;
+    char *const fatbin = calloc(1, HEADER + bytes), *at = fatbin;
+
+    if (fatbin == NULL)
+        exit(7);
+    memcpy(at, &magic, sizeof magic);
+    memcpy(at + 4, (const uint16_t[]){1, HEADER}, 4);
+    memcpy(at + 8, &bytes, sizeof bytes);
+    for (uint16_t kind = 1; kind <= 2; kind++) {
+        at += kind == 1 ? HEADER : ENTRY + PACKED;
+        memcpy(at, &kind, sizeof kind);
+        memcpy(at + 4, &entry, sizeof entry);
+        memcpy(at + 8, kind == 1 ? &packed : &(uint64_t){state.size}, 8);
+        memcpy(at + 40, &flags[kind - 1], sizeof flags[0]);
+    }
+    memcpy(at + ENTRY, state.cubin, state.size);
+    wrapper.data = fatbin;
+    load_image((const char *)&wrapper);
+}
+
 static void load_library_as(int function)
 {
     CUlibrary library;
@@ -652,6 +682,7 @@ static const struct {
     void (*run)(void);
 } steps[] = {
     {"load", load}, {"load_ptx", load_ptx}, {"load_file", load_file},
+    {"load_fatbin", load_fatbin},
     {"load_library", load_library}, {"load_second", load_second},
     {"reload", reload}, {"load_other", load_other}, {"fork", fork_once},
     {"launch", launch}, {"launch_ex", launch_ex},

@@ -203,6 +203,8 @@ void fake_sample_reference(struct fake_launch *launch);
 
 /* -- fake_image.c --------------------------------------------------------- */
 
+/* The cubin in what is loaded, a fatbin of nvcc's or a cubin itself. */
+const void *fake_image_in(const void *data);
 /* Registers and static shared memory of `name` in a cubin; false when it has
  * no such function. */
 bool fake_image_find(const void *cubin, const char *name,

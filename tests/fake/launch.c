@@ -54,6 +54,7 @@ CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
 
     FAKE_ENTER("ModuleLoadData");
     usleep((useconds_t)(1000 * fake_number("FAKE_CUDA_LOAD_MS", 0)));
+    image = fake_image_in(image);
     if (memcmp(image, "\177ELF", 4) != 0 && getenv("FAKE_CUDA_PTX") != NULL)
         return fake_ModuleLoad(out, getenv("FAKE_CUDA_PTX"));
     if (memcmp(image, "\177ELF", 4) != 0)

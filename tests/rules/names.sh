@@ -33,7 +33,7 @@ engine: coverage guide neighbours observation observations predictor prior
     shuffle surrogate
 data: data npy pattern
 source: signature source
-gpu: bytes cubin diagnostic driver function image lines module nvcc nvrtc object
+gpu: bytes cubin diagnostic driver fatbin function image lines module nvcc nvrtc object
     ptx ptxas texture variable cuProfilerStart cuProfilerStop
 bench: bench buffer inspect probe supply
 target: courier far live pool program relay replay scratch supervisor target turn wire worker
