@@ -236,6 +236,15 @@ enum shmtune_status shmt_source_preprocess(struct shmt_arena *arena,
                                            const char *text, const char **out,
                                            struct shmt_error *err);
 
+/* *out: the file includes the header, or what it includes does: by #include, in
+ * quotes beside the file that says it, else in one of the folders.  Of files
+ * that cannot be read nothing is included; the only failure is
+ * SHMTUNE_NO_MEMORY. */
+enum shmtune_status shmt_source_includes(const char *path, const char *header,
+                                         const char *const *folders,
+                                         size_t folder_count, bool *out,
+                                         struct shmt_error *err);
+
 /* -- what the host computes ----------------------------------------------- */
 
 /* What a name of the host's is in the spec, "BLOCK" or "32"; NULL: the source
