@@ -9,12 +9,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/map.h"
 #include "base/pack.h"
 
 static enum shmtune_status refuse_to_open(struct shmt_error *err,
@@ -400,6 +402,44 @@ bool shmt_path_is_same(const char *one, const char *other)
 
     return stat(one, &a) == 0 && stat(other, &b) == 0 &&
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The folder of the path, and its last name; NULL: there is no such folder. */
+static const char *place(const char *path, uint64_t folder[2])
+{
+    const char *const slash = strrchr(path, '/');
+    char text[PATH_MAX];
+    struct stat found;
+    const size_t length = slash == NULL ? 1 : (size_t)(slash - path) + 1;
+
+    if (length >= sizeof text)
+        return NULL;
+    memcpy(text, slash == NULL ? "." : path, length);
+    text[length] = '\0';
+    if (stat(text, &found) != 0)
+        return NULL;
+    folder[0] = (uint64_t)found.st_dev;
+    folder[1] = (uint64_t)found.st_ino;
+    return slash == NULL ? path : slash + 1;
+}
+
+uint64_t shmt_path_place(const char *path)
+{
+    uint64_t folder[2];
+    const char *const name = place(path, folder);
+
+    return name == NULL
+               ? 0 : shmt_map_hash(shmt_map_hash_bytes(folder, sizeof folder),
+                                   shmt_map_hash_bytes(name, strlen(name))) | 1;
+}
+
+bool shmt_path_is_same_place(const char *one, const char *other)
+{
+    uint64_t a[2], b[2];
+    const char *const name = place(one, a), *const second = place(other, b);
+
+    return name != NULL && second != NULL && strcmp(name, second) == 0 &&
+           a[0] == b[0] && a[1] == b[1];
 }
 
 /* The names of a folder, while they are met. */

@@ -131,6 +131,12 @@ bool shmt_path_is_program(const char *path);
  * that a program in the current folder is never run by accident. */
 bool shmt_path_find_program(const char *folders, const char *name, char *out,
                             size_t room);
+/* A hash of the path's folder, whichever path that has, and of its last name,
+ * so that "a/../b/x.h" and "b/x.h" have one; 0: there is no such folder, or it
+ * is in a pack. */
+uint64_t shmt_path_place(const char *path);
+/* Whether they are of one folder, which exists, and one name. */
+bool shmt_path_is_same_place(const char *one, const char *other);
 /* Whether both paths exist and lead to the same file. */
 bool shmt_path_is_same(const char *one, const char *other);
 

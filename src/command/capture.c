@@ -245,7 +245,9 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
     if (status == SHMTUNE_OK)
         status = shmt_draft_read(draft, folder, err);
     if (status == SHMTUNE_OK)
-        status = shmt_draft_find_source(draft, folder, job->sources.items,
+        status = shmt_draft_find_source(draft, folder, job->options.items,
+                                        job->options.count,
+                                        job->sources.items,
                                         job->sources.count, err);
     if (status == SHMTUNE_OK && draft->nvcc) {
         draft->options = job->options.items;

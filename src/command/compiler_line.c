@@ -388,3 +388,11 @@ enum shmtune_status shmt_compiler_line_split(struct shmt_arena *arena,
         room += strlen(room) + 1;
     }
 }
+
+void shmt_compiler_line_define(const char *definition, struct shmt_text *text)
+{
+    const size_t length = strcspn(definition, "=");
+
+    shmt_text_addf(text, "#define %.*s %s\n", (int)length, definition,
+                   definition[length] == '=' ? definition + length + 1 : "1");
+}

@@ -38,6 +38,9 @@ enum shmtune_status shmt_compiler_line_read(struct shmt_arena *arena,
                                             struct shmt_compiler_line *out,
                                             struct shmt_error *err);
 
+/* "#define N 4" of "N=4", with its line's end. */
+void shmt_compiler_line_define(const char *definition, struct shmt_text *text);
+
 /* Of a command, "nvcc -O3 -I ../include -c main.cu -o main.o", what concerns
  * device code: its options without the program, the files, and what the tuner
  * says itself; those of files of options, too, where these can be read. */

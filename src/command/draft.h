@@ -106,7 +106,8 @@ struct shmt_draft_said {
     size_t count;
     const char *texts[SHMT_DRAFT_OPTIONS];
     int lines[SHMT_DRAFT_OPTIONS];
-    bool own[SHMT_DRAFT_OPTIONS];      /* of the kernel's own source */
+    const char *files[SHMT_DRAFT_OPTIONS];     /* NULL: another that was named
+                                                  */
 };
 
 /* An extent that several expressions give, since numbers have the same value:
@@ -142,7 +143,9 @@ struct shmt_draft {
     const char *source, *code;         /* the file and its text; NULL: none */
     const char *program;               /* what NVRTC was told it is called */
     const char *compiled_in;           /* folder; NULL: that of this process */
-    bool nvcc;                         /* it was found, not seen: absolute */
+    bool nvcc;                         /* it was found, not seen: absolute, */
+    const struct shmt_source_splice *whole;    /* and what it includes is in its
+                                                  text */
     const char *image, *headers;       /* NULL: none */
     const char *identity;              /* of its binary, or source; NULL */
     int64_t grid[3], block[3], cluster[3], shared;
@@ -190,10 +193,13 @@ const struct shmt_signature *
 shmt_draft_signature_in(const struct shmt_draft *draft,
                         const struct shmt_source *source);
 
-/* draft_source.c: of a kernel without a source the first of the files, or of
- * those that its binary names, that has it. */
+/* draft_source.c: of a kernel without a source the first of the files, of those
+ * that its binary names, or of those that are here, that has it.  The options
+ * are nvcc's. */
 enum shmtune_status shmt_draft_find_source(struct shmt_draft *draft,
                                            const char *folder,
+                                           const char *const *options,
+                                           size_t option_count,
                                            const char *const *files,
                                            size_t count,
                                            struct shmt_error *err);

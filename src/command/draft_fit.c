@@ -642,6 +642,22 @@ static void add_finding(const struct extent *extent, bool sure,
     }
 }
 
+static void add_launch(const struct extent *extent, struct shmt_text *text)
+{
+    const char *const file = extent->said.files[0];
+    const char *const source = extent->search.draft->source;
+
+    shmt_text_addf(text, "as line %d of ", extent->said.lines[0]);
+    if (file == NULL)
+        shmt_text_add(text, "another source that was named");
+    else if (strcmp(file, source) == 0)
+        shmt_text_add(text, "the source");
+    else
+        shmt_text_add_visible(text, strrchr(file, '/') == NULL
+                                        ? file : strrchr(file, '/') + 1);
+    shmt_text_add(text, " launches it");
+}
+
 static void add_notes(const struct extent *extent, struct shmt_text *text)
 {
     const struct search *const search = &extent->search;
@@ -654,10 +670,7 @@ static void add_notes(const struct extent *extent, struct shmt_text *text)
         return;
     shmt_text_addf(text, "  # Blocks along %c: ", "xyz"[search->axis]);
     if (said)
-        shmt_text_addf(text, "as line %d of %s launches it",
-                       extent->said.lines[0],
-                       extent->said.own[0] ? "the source"
-                                           : "another source that was named");
+        add_launch(extent, text);
     if (extent->found || said || extent->grids > 1)
         add_finding(extent, said, text);
     else

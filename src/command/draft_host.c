@@ -220,6 +220,15 @@ static bool is_among(const struct shmt_draft_said *out, const char *text)
     return false;
 }
 
+/* A line of the draft's text. */
+static void locate(const struct shmt_draft *draft, int *line,
+                   const char **file)
+{
+    *file = draft->source;
+    if (draft->whole != NULL)
+        *line = shmt_source_splice_line(draft->whole, *line, file);
+}
+
 void shmt_draft_said_grid(const struct shmt_draft *draft, int axis,
                           struct shmt_draft_said *out)
 {
@@ -238,7 +247,9 @@ void shmt_draft_said_grid(const struct shmt_draft *draft, int axis,
                 (draft->launch_count > 0 ? draft->launch_count : 1))
             continue;
         out->lines[out->count] = sites[k].launch->line;
-        out->own[out->count] = sites[k].source == &draft->text;
+        out->files[out->count] = NULL;
+        if (sites[k].source == &draft->text)
+            locate(draft, &out->lines[out->count], &out->files[out->count]);
         out->texts[out->count++] = said;
     }
 }

@@ -256,13 +256,8 @@ const char *shmt_init_given(const struct shmt_init_draft *draft,
 void shmt_init_add_definitions(const struct shmt_init_draft *draft,
                                struct shmt_text *text)
 {
-    for (size_t k = 0; k < draft->line.definitions.count; k++) {
-        const char *const one = draft->line.definitions.items[k];
-        const size_t length = strcspn(one, "=");
-
-        shmt_text_addf(text, "#define %.*s %s\n", (int)length, one,
-                       one[length] == '=' ? one + length + 1 : "1");
-    }
+    for (size_t k = 0; k < draft->line.definitions.count; k++)
+        shmt_compiler_line_define(draft->line.definitions.items[k], text);
 }
 
 static bool ends(char letter)

@@ -43,7 +43,9 @@ struct files {
     size_t bytes;
     struct shmt_kernel_header *found;     /* each once, in the order they are
                                              met */
-    struct shmt_map numbers;              /* in `found`, by hash of the path */
+    struct shmt_map numbers;              /* in `found`, by hash of the path, */
+    struct shmt_map places;               /* and by its place, since one has
+                                             many paths, "a/../a/x.h" */
 };
 
 /* Lengths go in too, so that text cannot move from one file to the next. */
@@ -157,13 +159,31 @@ static bool is_known(const struct files *files, const char *path,
     return false;
 }
 
+/* Headers that include each other by "../x.h" have no end of paths. */
+static bool is_there(const struct files *files, const char *path)
+{
+    const uint64_t place = shmt_path_place(path);
+    uint32_t at;
+
+    for (size_t probe = 0;
+         place != 0 && (at = shmt_map_next(&files->places, place, &probe)) !=
+                           SHMT_MAP_NONE;)
+        if (shmt_path_is_same_place(files->found[at].path, path))
+            return true;
+    return false;
+}
+
 static enum shmtune_status keep(struct files *files,
                                 const struct shmt_kernel_header *file,
                                 uint64_t hash)
 {
+    const uint64_t place = shmt_path_place(file->path);
+
     if (!shmt_array_reserve(&files->found, &files->room, files->count + 1,
                             sizeof *files->found) ||
-        !shmt_map_add(&files->numbers, hash, (uint32_t)files->count))
+        !shmt_map_add(&files->numbers, hash, (uint32_t)files->count) ||
+        (place != 0 &&
+         !shmt_map_add(&files->places, place, (uint32_t)files->count)))
         return shmt_error_memory(files->reader->err);
     files->found[files->count++] = *file;
     return SHMTUNE_OK;
@@ -218,7 +238,7 @@ static enum shmtune_status add_include(struct files *files, const char *folder,
         return shmt_error_system(files->reader->err, path,
                                  "cannot be examined");
     *found = kind == SHMT_PATH_FILE;
-    if (!*found)
+    if (!*found || is_there(files, path))
         return SHMTUNE_OK;
     return add_header(files, name, path, hash);
 }
@@ -459,5 +479,6 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
         shmt_digest_end(&files->digest, kernel->digest);
     free(files->found);
     shmt_map_free(&files->numbers);
+    shmt_map_free(&files->places);
     return status;
 }

@@ -236,6 +236,52 @@ enum shmtune_status shmt_source_preprocess(struct shmt_arena *arena,
                                            const char *text, const char **out,
                                            struct shmt_error *err);
 
+/* -- with what it includes ------------------------------------------------- */
+
+enum { SHMT_SOURCE_FILES = 256, SHMT_SOURCE_ORIGINS = 2 * SHMT_SOURCE_FILES };
+
+/* From its line `at` on the text is the file's, from its `line` on. */
+struct shmt_source_origin {
+    int at;
+    const char *file;
+    int line;
+};
+
+/* A text that is put together: files, in which those that they include by
+ * #include, in quotes beside the file that says it, else in one of the folders,
+ * stand where they are included, each once. */
+struct shmt_source_splice {
+    struct shmt_arena *arena;
+    const char *const *folders;    /* of headers */
+    size_t folder_count;
+    bool lax;                      /* files that cannot be read are not there */
+    struct shmt_error *err;
+    size_t count;
+    const char *files[SHMT_SOURCE_FILES];      /* that are in the text */
+    bool lacks;                    /* a file in quotes is elsewhere */
+    size_t origin_count;
+    struct shmt_source_origin origins[SHMT_SOURCE_ORIGINS];
+    int line;                      /* ends of lines before byte `counted` */
+    size_t counted;
+    struct shmt_text text;         /* so far; failed: `status` may say why */
+    enum shmtune_status status;
+};
+
+/* Puts the file behind what is there. */
+void shmt_source_splice_file(struct shmt_source_splice *splice,
+                             const char *path);
+/* That has been read. */
+void shmt_source_splice_text(struct shmt_source_splice *splice,
+                             const char *path, const char *text);
+bool shmt_source_splice_has(const struct shmt_source_splice *splice,
+                            const char *path);
+/* The whole text, in the arena; the splice has no other memory then. */
+enum shmtune_status shmt_source_splice_end(struct shmt_source_splice *splice,
+                                           const char **out);
+/* Which line of which file a line of the text is; *file NULL: of none. */
+int shmt_source_splice_line(const struct shmt_source_splice *splice, int line,
+                            const char **file);
+
 /* *out: the file includes the header, or what it includes does: by #include, in
  * quotes beside the file that says it, else in one of the folders.  Of files
  * that cannot be read nothing is included; the only failure is

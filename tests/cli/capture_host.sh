@@ -125,19 +125,56 @@ check "a grid that follows nothing stays" all "exits 0" \
     "has transpose-1 'grid: [4, 8]'" \
     "has transpose-1 '# Blocks along y: as line 13 of the source launches it.'"
 options=--no-rerun
-cat >main.cu <<'END'
-#include "transpose.cu"
+main() {
+    cat >main.cu <<END
+$1
 int main() {
     dim3 grid(wide / TILE_DIM, high / TILE_DIM), threads(TILE_DIM, BLOCK_ROWS);
     transpose<<<grid, threads>>>(a, b, wide, high);
 }
 END
+}
+main '#include "types.h"'
 sources="--source transpose.cu --source main.cu"
 launch transpose.cubin transpose 16 16 16 16 64 128
 check "another source that is named may have the host" all "exits 0" \
     "has transpose-1 'grid: [width // TILE_DIM, height // TILE_DIM]'" \
     "has transpose-1 '# Blocks along x: as line 4 of another source that was'" \
     "grep -q '^source: .*/transpose.cu' taken/transpose-1/kernel.yaml"
+
+# -- what includes it ---------------------------------------------------------
+mkdir part here
+sed 's/float/real/g; /^#define TILE_DIM/d' transpose.cu >part/kernel.h
+printf '#pragma once\ntypedef float real;\n#define TILE_DIM 16\n' >part/types.h
+main '
+#include "part/types.h"
+#include "part/kernel.h"'
+sources="--source part/kernel.h --source main.cu"
+launch transpose.cubin transpose 16 16 16 16 64 128
+check "the source is the file that includes the kernel's" all "exits 0" \
+    "grep -q '^source: .*/main.cu' taken/transpose-1/kernel.yaml" \
+    "has transpose-1 '# Blocks along x: as line 6 of the source launches it.'" \
+    "has transpose-1 'grid: [width // TILE_DIM, height // TILE_DIM]'" \
+    "has transpose-1 'odata: {type: f32, role: inout, '" \
+    "has transpose-1 'TILE_DIM: {values: [16], default: 16, override: true}'"
+main '#include "kernel.h"' && sed -i '1i #include <types.h>' main.cu
+sources="--source main.cu --nvcc-option=-I --nvcc-option=part"
+launch transpose.cubin transpose 16 16 16 16 64 128
+check "in folders of headers, too" all "exits 0" \
+    "grep -q '^source: .*/main.cu' taken/transpose-1/kernel.yaml" \
+    "has transpose-1 'odata: {type: f32, role: inout, '"
+main '#include "../part/types.h"
+#include "../part/kernel.h"
+#ifdef LAUNCHES
+#include "launch.h"
+#endif' && mv main.cu here/
+printf '\nvoid f() {\n transpose<<<dim3(2, 8), dim3(16, 16)>>>(a, b, 64, 128); }\n' >here/launch.h
+cp transpose.cubin here/ && cd here || exit 1
+sources=
+launch transpose.cubin transpose 16 16 16 16 64 128
+check "what nobody names may be in the current folder" all "exits 0" \
+    "grep -q '^source: .*/here/main.cu' taken/transpose-1/kernel.yaml"
+cd .. || exit 1
 rm main.cu
 
 # -- by trying ----------------------------------------------------------------

@@ -281,8 +281,64 @@ s/override: true}/override: true, scope: launch}/||no macro: its scope is launch
 s/override: true}/override: true, option: "-a={}"}/||no macro: it is an option
 |/define TILE/d|no source has "#define TILE VALUE"
 |s/define TILE/define TILE(x)/|no source has "#define TILE VALUE"
-|s/^.*define TILE.*/#include "tile.h"/|tile.h:1, a header, has the #define of TILE
 END
+
+# In headers, each of which is named from where it lies.
+mkdir -p "$folder/own/below/er"
+in_headers() {
+    spec within 'includes: [below]' <<'END'
+#include "below/first.h"
+#include <stdint.h>
+#include "below/first.h"
+extern "C" __global__ void within(float *o, int n)
+{
+    __shared__ float tile[TILE + MORE];
+    tile[threadIdx.x] = o[n] + __LINE__ + sizeof(struct once);
+    __syncthreads();
+    o[0] = tile[n] + LINE;
+}
+#if LINE != 3 || __LINE__ != 11
+#error no
+#endif
+END
+    sed -i "s/^parameters:\$/&\n  TILE: {values: [16, 32], default: 32, override: true}/" \
+        "$folder/own/within.yaml"
+    printf '%s\n' '#ifndef FIRST' '#define FIRST' \
+        '# include "er/tile.h" // of a folder below' '#include "plain.h"' \
+        '#include <angle.h>' '#endif' >"$folder/own/below/first.h"
+    printf '%s\n' '#pragma once' 'struct once { char c; };' \
+        'enum { LINE_OF = __LINE__ };' '#include "../first.h"' \
+        '#define TILE 32 /* the width */' >"$folder/own/below/er/tile.h"
+    printf '%s\n' '#pragma once' '#include "er/tile.h"' 'struct plain {};' \
+        '#define LINE 3' >"$folder/own/below/plain.h"
+    printf '%s\n' '#pragma once' '#define MORE 0' '#include <plain.h>' \
+        'static_assert(LINE_OF == 3, "lines stay");' >"$folder/own/below/angle.h"
+}
+in_headers
+inspects within --all
+check "a #define of a header has the parameter's value" all "exits 0" \
+    "[ '$(bytes 'TILE=16 BLOCK=128')' = 64 ]" \
+    "[ '$(bytes 'TILE=32 BLOCK=128')' = 128 ]"
+run check "$folder/own/within.yaml"
+check "check takes that, too" all "exits 0" "out_lacks 'a #define of'" \
+    "out_lacks 'changes nothing'"
+echo 'error here;' >>"$folder/own/below/er/tile.h"
+inspects within --config TILE=16
+check "a header's lines stay where they are" all "exits 9" \
+    "err_has 'er/tile.h:6:1: error'"
+in_headers
+sed -i 's/^#define TILE.*/#define TILE 32\n#undef TILE\n#define TILE 32/' \
+    "$folder/own/below/er/tile.h"
+inspects within --config TILE=16
+check "each of several definitions" \
+    [ "$(bytes 'TILE=16 BLOCK=128')" = 64 ]
+in_headers
+printf '#if 0\n#include "below/er/tile.h"\n#endif\n' |
+    cat - "$folder/own/within.cu" >"$folder/within"
+sed 's/__LINE__ != 11/__LINE__ != 14/' "$folder/within" >"$folder/own/within.cu"
+inspects within --config TILE=16
+check "a header behind a false #if is read where it is true" \
+    [ "$(bytes 'TILE=16 BLOCK=128')" = 64 ]
 
 # -- a table in a header of somebody else ------------------------------------
 

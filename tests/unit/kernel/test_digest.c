@@ -61,6 +61,25 @@ static void digest_covers_spec_source_and_local_includes(void)
     spec_write_text("scale.cu", "\n");
 }
 
+/* Each is read once, by whichever path it is met. */
+static void headers_that_include_each_other(void)
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_error err = {0};
+
+    spec_write_text("spec.yaml", spec_good);
+    spec_write_text("scale.cu", "#include \"near.h\"\n");
+    spec_write_text("near.h", "#include \"extra/deep/far.h\"\n");
+    spec_write_text("extra/deep/far.h", "#include \"../../near.h\"\n"
+                    "#include \"../deep/far.h\"\n");
+    CHECK_INT(shmt_kernel_read(spec_path, &kernel, &err), SHMTUNE_OK);
+    if (kernel != NULL)
+        CHECK_INT(kernel->header_count, 2);
+    shmt_kernel_free(kernel);
+    spec_write_text("extra/deep/far.h", "int far;\n");
+    spec_write_text("scale.cu", "\n");
+}
+
 /* Where the compiler looks: beside the source, were it not beside the spec;
  * and directives that stand behind a comment, or name a macro. */
 static void digest_covers_what_the_compiler_finds(void)
@@ -309,6 +328,7 @@ int main(void)
 {
     spec_begin();
     CHECK_RUN(digest_covers_spec_source_and_local_includes);
+    CHECK_RUN(headers_that_include_each_other);
     CHECK_RUN(digest_covers_what_the_compiler_finds);
     CHECK_RUN(digest_covers_a_header_by_its_whole_path);
     CHECK_RUN(a_directive_stands_alone_in_its_line);

@@ -64,6 +64,34 @@ static void folders_are_for_the_rest(void)
     CHECK(!includes("angle.cu", "same.h", "part"));
 }
 
+/* Which line of which file each line of a text is. */
+static void lines_have_files(void)
+{
+    static const char expected[] =
+        "main.cu:1 part/more.h:1 part/deep.h:1 part/more.h:2 part/more.h:3 "
+        "part/kernel.h:1 part/kernel.h:2 main.cu:2 main.cu:3 ";
+    struct shmt_error err = {0};
+    struct shmt_source_splice splice = {
+        .arena = shmt_arena_new(), .lax = true, .err = &err};
+    struct shmt_text places = {0};
+    const char *text = NULL, *file;
+    int line = 0;
+
+    shmt_source_splice_file(&splice, in_root("main.cu"));
+    CHECK_INT(shmt_source_splice_end(&splice, &text), SHMTUNE_OK);
+    CHECK_INT(splice.count, 4);
+    CHECK(!splice.lacks);
+    for (const char *at = text; at != NULL && *at != '\0';
+         at = strchr(at, '\n') + 1) {
+        const int place = shmt_source_splice_line(&splice, ++line, &file);
+
+        shmt_text_addf(&places, "%s:%d ", file + strlen(root) + 1, place);
+    }
+    CHECK_TEXT(shmt_text_string(&places), expected);
+    shmt_text_free(&places);
+    shmt_arena_free(splice.arena);
+}
+
 static void only_includes_count(void)
 {
     CHECK(!includes("names.cu", "same.h", NULL));
@@ -85,6 +113,7 @@ int main(void)
     put("names.cu", "#define NAME \"same.h\"\n// #include \"same.h\"\n");
     CHECK_RUN(includes_are_followed);
     CHECK_RUN(folders_are_for_the_rest);
+    CHECK_RUN(lines_have_files);
     CHECK_RUN(only_includes_count);
     folder_remove(root);
     return CHECK_END();
