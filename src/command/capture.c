@@ -422,15 +422,16 @@ static enum shmtune_status rerun_all(struct job *job, struct shmt_error *err)
 
     if (images == NULL)
         return shmt_error_memory(err);
-    shmt_command_catch_signals();
     for (size_t k = 0; status == SHMTUNE_OK && k < job->written_count; k++) {
         struct written *written = &job->written[k];
         struct shmt_error why = {0};
 
         if (written->draft->code == NULL)
             continue;
-        status = shmt_draft_rerun(written->draft, written->path, images,
-                                  &why);
+        status = shmt_command_stopped
+                     ? shmt_error_set(&why, SHMTUNE_INTERRUPTED, "interrupted")
+                     : shmt_draft_rerun(written->draft, written->path, images,
+                                        &why);
         if (status == SHMTUNE_OK) {
             decide(job, k, images);
             status = keep_rerun(job, written, err);
@@ -574,6 +575,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     job.program = (const char *const *)call->words;
     job.raw.lock = -1;
     job.arena = shmt_arena_new();
+    shmt_command_catch_signals();
     status = job.arena == NULL ? shmt_error_memory(err) : prepare(&job, err);
     if (status == SHMTUNE_OK)
         status = run_program(&job, err);

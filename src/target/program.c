@@ -210,10 +210,12 @@ static const int passed[] = {SHMT_SIGNALS_FROM_OUTSIDE, SIGQUIT};
 enum { PASSED = sizeof passed / sizeof passed[0] };
 
 static volatile sig_atomic_t own_program;
+static volatile sig_atomic_t came;     /* the last of them; 0: none */
 
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
+    came = number;
     if (info->si_code <= 0 && own_program > 0)
         kill((pid_t)own_program, number);
 }
@@ -223,6 +225,7 @@ static void catch_all(struct sigaction before[PASSED])
     struct sigaction action = {.sa_sigaction = pass_on,
                                .sa_flags = SA_SIGINFO | SA_RESTART};
 
+    came = 0;
     sigemptyset(&action.sa_mask);
     for (size_t k = 0; k < PASSED; k++)
         if (sigaction(passed[k], NULL, &before[k]) == 0 &&
@@ -234,6 +237,16 @@ static void restore_all(const struct sigaction before[PASSED])
 {
     for (size_t k = 0; k < PASSED; k++)
         sigaction(passed[k], &before[k], NULL);
+}
+
+/* What came while the program ran is for its caller, too, where that has a
+ * handler for it. */
+static void tell_caller(const struct sigaction before[PASSED])
+{
+    for (size_t k = 0; k < PASSED; k++)
+        if (passed[k] == came && before[k].sa_handler != SIG_DFL &&
+            before[k].sa_handler != SIG_IGN)
+            raise(passed[k]);
 }
 
 /* In the child: nothing but system calls.  The reason why there is no program
@@ -309,6 +322,7 @@ enum shmtune_status shmt_program_run_own(const char *const *argv,
     }
     own_program = 0;
     restore_all(before);
+    tell_caller(before);
     close(pipes[0]);
     shmt_arena_free(arena);
     errno = why;

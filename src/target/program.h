@@ -32,8 +32,8 @@ enum shmtune_status shmt_program_run_in(const char *const *argv,
 
 /* The same where the program is the user's own: its standard files are ours,
  * "NAME=VALUE" of `env` (NULL after the last) are added to its environment,
- * and signals that others send to us go to it.  *ended is what waitpid says of
- * it. */
+ * and signals that others send to us go to it, and to our own handlers when it
+ * has ended.  *ended is what waitpid says of it. */
 enum shmtune_status shmt_program_run_own(const char *const *argv,
                                          const char *const *env, int *ended,
                                          struct shmt_error *err);

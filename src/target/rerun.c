@@ -155,6 +155,9 @@ enum shmtune_status shmt_live_rerun(const struct shmt_live_rerun *request,
     if (status != SHMTUNE_OK)
         return status;
     status = converse(&asking, out, err);
-    shmt_worker_free(asking.worker);
+    if (status == SHMTUNE_INTERRUPTED)
+        shmt_worker_drop(asking.worker);
+    else
+        shmt_worker_free(asking.worker);
     return status;
 }

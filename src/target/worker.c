@@ -30,6 +30,8 @@ enum { STDERR_BYTES = 2048 };
  * for. */
 static const double exit_grace_s = 2.0;
 static const double kill_grace_s = 30.0;
+/* The same of one that is freed, and where a person waits. */
+static const double free_s = 5.0, drop_s = 0.3;
 
 struct shmt_worker {
     pid_t pid;              /* 0 once reaped */
@@ -256,15 +258,16 @@ void shmt_worker_kill(struct shmt_worker *worker)
     worker->ending = true;
 }
 
-void shmt_worker_free(struct shmt_worker *worker)
+/* A process that hangs in the driver is not waited for any longer; init will
+ * reap it. */
+static void free_within(struct shmt_worker *worker, double seconds)
 {
     if (worker == NULL)
         return;
     if (worker->pid > 0) {
-        const double end = shmt_clock_s() + 5.0;
+        const double end = shmt_clock_s() + seconds;
+
         shmt_worker_kill(worker);
-        /* A process that hangs in the driver is not waited for; init will reap
-         * it. */
         while (waitpid(worker->pid, NULL, WNOHANG) == 0 &&
                shmt_clock_s() < end)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -275,6 +278,16 @@ void shmt_worker_free(struct shmt_worker *worker)
     shmt_text_free(&worker->unsent);
     free(worker->received);
     free(worker);
+}
+
+void shmt_worker_free(struct shmt_worker *worker)
+{
+    free_within(worker, free_s);
+}
+
+void shmt_worker_drop(struct shmt_worker *worker)
+{
+    free_within(worker, drop_s);
 }
 
 /* Reaps one that is ending; true once it is gone. */

@@ -6,7 +6,8 @@
  * A worker has its own process group, so that an interrupt at the terminal
  * reaches the tuner alone.  It dies with its parent.  It is ended only by
  * SIGKILL; the driver frees what it holds on a GPU.  Nothing here blocks but
- * shmt_worker_start (until exec), shmt_worker_free and shmt_worker_await_end.
+ * shmt_worker_start (until exec), shmt_worker_free, shmt_worker_drop and
+ * shmt_worker_await_end.
  *
  * Called by target/live.c.
  */
@@ -32,6 +33,9 @@ enum shmtune_status shmt_worker_start(const char *const *argv,
 
 /* Kills, reaps and frees; NULL is allowed. */
 void shmt_worker_free(struct shmt_worker *worker);
+/* The same, when a person waits for our own end: one that the driver does not
+ * let go is not waited for. */
+void shmt_worker_drop(struct shmt_worker *worker);
 /* The end of its input; then waits for it to end, till that time on
  * shmt_clock_s; false: it has not. */
 bool shmt_worker_await_end(struct shmt_worker *worker, double until_s);
