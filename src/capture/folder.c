@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 /* What is going to be at `path`. */
 struct folder {
@@ -77,37 +76,6 @@ static bool write_bytes(const struct folder *folder, const char *name,
     return whole;
 }
 
-/* As gzwrite does, which lets a file that is too large end the program. */
-static bool put_compressed(int fd, const unsigned char *data, size_t size)
-{
-    enum { PIECE = 1 << 20, ROOM = 1 << 18, GZIP = 15 + 16, MEMORY = 8 };
-    unsigned char *const room = malloc(ROOM);
-    z_stream stream = {.next_in = (unsigned char *)(uintptr_t)data};
-    int result = Z_OK;
-    bool whole = true;
-
-    if (room == NULL ||
-        deflateInit2(&stream, 1, Z_DEFLATED, GZIP, MEMORY,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
-        free(room);
-        errno = ENOMEM;
-        return false;
-    }
-    while (whole && result == Z_OK) {
-        if (stream.avail_in == 0) {
-            stream.avail_in = size < PIECE ? (unsigned)size : PIECE;
-            size -= stream.avail_in;
-        }
-        stream.next_out = room;
-        stream.avail_out = ROOM;
-        result = deflate(&stream, size == 0 ? Z_FINISH : Z_NO_FLUSH);
-        whole = shmt_path_put(fd, room, ROOM - stream.avail_out);
-    }
-    deflateEnd(&stream);
-    free(room);
-    return whole && result == Z_STREAM_END;
-}
-
 /* What could not be written is not there: see errno. */
 static bool write_compressed(const char *path, const unsigned char *data,
                              size_t size)
@@ -121,7 +89,7 @@ static bool write_compressed(const char *path, const unsigned char *data,
     fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
-    whole = put_compressed(fd, data, size);
+    whole = shmt_capture_content_put(fd, data, size);
     code = errno;
     if (close(fd) != 0 && whole) {
         whole = false;
@@ -141,11 +109,11 @@ static bool write_content(const struct folder *folder, const char *name,
 {
     const char *root = shmt_capture_setting()->folder;
     char digest[SHMT_DIGEST_TEXT], store[1024], path[1024];
-    struct shmt_digest state;
 
-    shmt_digest_begin(&state);
-    shmt_digest_add(&state, data, size);
-    shmt_digest_end(&state, digest);
+    if (!shmt_capture_content_digest(data, size, digest)) {
+        shmt_capture_note("%s: there is no memory", name);
+        return false;
+    }
     snprintf(store, sizeof store, "%s/store", root);
     mkdir(store, 0700);
     snprintf(store, sizeof store, "%s/store/%s", root, digest);
@@ -219,9 +187,10 @@ static void add_parameters(struct folder *folder)
 }
 
 /* Whether there is a NaN of the type, so many bits of which are its exponent
- * and its fraction, among the bytes. */
-static bool has_nan(const unsigned char *bytes, size_t size, size_t width,
-                    unsigned fraction)
+ * and its fraction, among the bytes.  The width is to be a constant where it is
+ * called: gigabytes go through here. */
+static inline bool has_nan(const unsigned char *bytes, size_t size,
+                           size_t width, unsigned fraction)
 {
     const uint64_t rest = UINT64_MAX >> (65 - 8 * width);
     const uint64_t infinity = rest >> fraction << fraction;
@@ -236,18 +205,32 @@ static bool has_nan(const unsigned char *bytes, size_t size, size_t width,
     return false;
 }
 
+/* The types of reals of which there is one. */
+static void add_nan(struct shmt_text *text, const unsigned char *bytes,
+                    size_t size)
+{
+    const struct {
+        const char *name;
+        bool found;
+    } types[] = {{"f16", has_nan(bytes, size, 2, 10)},
+                 {"bf16", has_nan(bytes, size, 2, 7)},
+                 {"f32", has_nan(bytes, size, 4, 23)},
+                 {"f64", has_nan(bytes, size, 8, 52)}};
+    size_t n = 0;
+
+    shmt_text_add(text, "  nan: [");
+    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+        if (types[k].found)
+            shmt_text_addf(text, "%s%s", n++ == 0 ? "" : ", ", types[k].name);
+    shmt_text_add(text, "]\n");
+}
+
 /* Which bytes are others than before, from the first to behind the last, on
  * multiples of eight, and of which types there is a NaN among them. */
 static void add_change(struct shmt_text *text,
                        const struct shmt_capture_memory *one)
 {
-    static const struct {
-        const char *name;
-        size_t width;
-        unsigned fraction;
-    } types[] = {{"f16", 2, 10}, {"bf16", 2, 7}, {"f32", 4, 23},
-                 {"f64", 8, 52}};
-    size_t first = 0, end = one->size, n = 0;
+    size_t first = 0, end = one->size;
 
     while (first < end && one->before[first] == one->after[first])
         first++;
@@ -255,12 +238,8 @@ static void add_change(struct shmt_text *text,
         end--;
     first -= first % 8;
     end = one->size - end < 8 ? one->size : (end + 7) / 8 * 8;
-    shmt_text_addf(text, "  changed: [%zu, %zu]\n  nan: [", first, end);
-    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
-        if (has_nan(one->after + first, end - first, types[k].width,
-                    types[k].fraction))
-            shmt_text_addf(text, "%s%s", n++ == 0 ? "" : ", ", types[k].name);
-    shmt_text_add(text, "]\n");
+    shmt_text_addf(text, "  changed: [%zu, %zu]\n", first, end);
+    add_nan(text, one->after + first, end - first);
 }
 
 static bool add_memories(struct folder *folder)

@@ -333,6 +333,14 @@ bool shmt_capture_search_next(struct shmt_capture_search *search,
                               const unsigned char *bytes, size_t size,
                               size_t *at);
 
+/* -- content.c ------------------------------------------------------------ */
+
+/* By what the same bytes are known again; false: there is no memory. */
+bool shmt_capture_content_digest(const unsigned char *data, size_t size,
+                                 char digest[SHMT_DIGEST_TEXT]);
+/* Into a file, gzipped; false: see errno. */
+bool shmt_capture_content_put(int fd, const unsigned char *data, size_t size);
+
 /* -- folder.c ------------------------------------------------------------- */
 
 /* What is at one address: an allocation, or a variable of the module. */

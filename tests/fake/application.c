@@ -23,8 +23,9 @@
  * $APPLICATION_SOURCE is a file to be compiled, without headers as texts, in
  * the place of application_source.h.  With $APPLICATION_POOL=N the kernels of
  * =N have both buffers in one allocation, the second N bytes behind the first;
- * with $APPLICATION_SYMBOL that is what the kernel of =N is called, and with
- * $APPLICATION_FACTOR what it multiplies by.
+ * with $APPLICATION_SYMBOL that is what the kernel of =N is called, with
+ * $APPLICATION_FACTOR what it multiplies by, and with $APPLICATION_NOISE its
+ * input is of numbers that are all different.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -544,7 +545,9 @@ static void launch_other(const char *name, int n)
     void *cover[] = {&z, &x, &a, &n}, *total[] = {&z, &x, &n};
 
     for (int i = 0; i < n; i++)
-        values[i] = (float)(i % 7);
+        values[i] = getenv("APPLICATION_NOISE") == NULL
+                        ? (float)(i % 7)
+                        : (float)((unsigned)i * 2654435761u % 16777213);
     must((int)api.cuModuleGetFunction(&function, state.module,
                                       symbol != NULL ? symbol : name),
          "cuModuleGetFunction");
