@@ -6,6 +6,7 @@
 #include "capture/library.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -37,6 +38,7 @@ static void find_all(void)
     shmt_capture_symbol("cuFuncGetModule", &driver.FuncGetModule);
     shmt_capture_symbol("cuFuncGetParamInfo", &driver.FuncGetParamInfo);
     shmt_capture_symbol("cuFuncGetAttribute", &driver.FuncGetAttribute);
+    shmt_capture_symbol("cuGetErrorName", &driver.GetErrorName);
     if (missing != NULL)
         shmt_capture_note("the driver has no %s: nothing is captured; update "
                           "the driver", missing);
@@ -46,6 +48,18 @@ const struct shmt_capture_driver *shmt_capture_driver(void)
 {
     pthread_once(&once, find_all);
     return missing == NULL ? &driver : NULL;
+}
+
+const char *shmt_capture_error(const struct shmt_capture_driver *table,
+                               CUresult code, char room[32])
+{
+    const char *name = NULL;
+
+    if (table->GetErrorName != NULL &&
+        table->GetErrorName(code, &name) == CUDA_SUCCESS && name != NULL)
+        return name;
+    snprintf(room, 32, "error %d of CUDA", (int)code);
+    return room;
 }
 
 bool shmt_capture_in_graph(const struct shmt_capture_driver *table,
@@ -68,17 +82,18 @@ static double patience_s(CUstream stream)
 }
 
 /* By an event, since the stream may itself wait for others. */
-bool shmt_capture_await(const struct shmt_capture_driver *table,
-                        CUstream stream)
+CUresult shmt_capture_await(const struct shmt_capture_driver *table,
+                            CUstream stream)
 {
     const struct timespec pause = {0, 50000};
     const double until = shmt_clock_s() + patience_s(stream);
-    CUresult result = CUDA_ERROR_NOT_READY;
     CUevent event;
+    CUresult result = table->EventCreate(&event, CU_EVENT_DISABLE_TIMING);
 
-    if (table->EventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
-        return false;
-    if (table->EventRecord(event, stream) == CUDA_SUCCESS)
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = table->EventRecord(event, stream);
+    if (result == CUDA_SUCCESS)
         while ((result = table->EventQuery(event)) == CUDA_ERROR_NOT_READY &&
                shmt_clock_s() < until)
             nanosleep(&pause, NULL);
@@ -87,5 +102,5 @@ bool shmt_capture_await(const struct shmt_capture_driver *table,
         atomic_store(&stuck, stream);
     if (result == CUDA_ERROR_NOT_READY || atomic_load(&stuck) == stream)
         atomic_store(&is_stuck, result == CUDA_ERROR_NOT_READY);
-    return result == CUDA_SUCCESS;
+    return result;
 }

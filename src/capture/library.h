@@ -144,6 +144,7 @@ struct shmt_capture_driver {
     CUresult (*FuncGetModule)(CUmodule *, CUfunction);
     CUresult (*FuncGetParamInfo)(CUfunction, size_t, size_t *, size_t *);
     CUresult (*FuncGetAttribute)(int *, CUfunction_attribute, CUfunction);
+    CUresult (*GetErrorName)(CUresult, const char **);
 };
 
 /* NULL: the driver lacks something that is needed, which a note says. */
@@ -153,11 +154,15 @@ const struct shmt_capture_driver *shmt_capture_driver(void);
 bool shmt_capture_in_graph(const struct shmt_capture_driver *driver,
                            CUstream stream);
 
-/* Waits until what is in the stream by now is done.  false: it is not after
- * ten seconds, as where the host has to do something first; the next time it is
- * not waited for so long. */
-bool shmt_capture_await(const struct shmt_capture_driver *driver,
-                        CUstream stream);
+/* Waits until what is in the stream by now is done.  CUDA_ERROR_NOT_READY: it
+ * is not after ten seconds, as where the host has to do something first; the
+ * next time it is not waited for so long.  Any other: it failed. */
+CUresult shmt_capture_await(const struct shmt_capture_driver *driver,
+                            CUstream stream);
+/* "CUDA_ERROR_ILLEGAL_ADDRESS"; in `room` where the driver has no name for it.
+ */
+const char *shmt_capture_error(const struct shmt_capture_driver *driver,
+                               CUresult code, char room[32]);
 
 /* -- program.c ------------------------------------------------------------ */
 

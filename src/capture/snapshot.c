@@ -11,6 +11,7 @@
 #include "capture/library.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,34 @@ static bool leave_out(const struct shmt_capture_snapshot *snapshot,
                       snapshot->record.function.name, grid[0], grid[1],
                       grid[2], why);
     return false;
+}
+
+static bool leave_out_by(const struct shmt_capture_snapshot *snapshot,
+                         const char *why, CUresult code)
+{
+    char room[32], text[160];
+
+    snprintf(text, sizeof text, "%s: %s", why,
+             shmt_capture_error(snapshot->driver, code, room));
+    return leave_out(snapshot, text);
+}
+
+/* What is in the stream is waited for; false: it was left out, as `what` did
+ * not come to its end. */
+static bool await(const struct shmt_capture_snapshot *snapshot,
+                  CUstream stream, const char *what)
+{
+    const CUresult result = shmt_capture_await(snapshot->driver, stream);
+    char text[64];
+
+    if (result == CUDA_SUCCESS)
+        return true;
+    snprintf(text, sizeof text, "%s %s", what,
+             result == CUDA_ERROR_NOT_READY ? "was not done in ten seconds"
+                                            : "failed");
+    return result == CUDA_ERROR_NOT_READY
+               ? leave_out(snapshot, text)
+               : leave_out_by(snapshot, text, result);
 }
 
 /* -- parameters ----------------------------------------------------------- */
@@ -343,7 +372,8 @@ static bool copy_memory(struct shmt_capture_snapshot *snapshot,
                                               snapshot->stream)
                   : driver->MemcpyDtoHAsync(*out, memory->base, memory->size,
                                             snapshot->stream) == CUDA_SUCCESS;
-    if (!begun || !shmt_capture_await(driver, snapshot->stream))
+    if (!begun ||
+        shmt_capture_await(driver, snapshot->stream) != CUDA_SUCCESS)
         return leave_out(snapshot, array ? "an array of it could not be copied"
                                          : "a buffer of it could not be "
                                            "copied");
@@ -442,14 +472,30 @@ static void leave(struct shmt_capture_snapshot *snapshot)
     snapshot->driver->ThreadExchangeStreamCaptureMode(&snapshot->mode);
 }
 
+/* Where the driver does not say it, something before the launch has failed,
+ * which is nothing about a graph: but for the stream 0, while another stream is
+ * captured. */
+static bool is_free(struct shmt_capture_snapshot *snapshot)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult result = snapshot->driver->StreamIsCapturing(
+        snapshot->launch.stream, &status);
+
+    if (result != CUDA_SUCCESS && result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+        return leave_out_by(snapshot, "something failed before it", result);
+    return (result == CUDA_SUCCESS &&
+            status == CU_STREAM_CAPTURE_STATUS_NONE) ||
+           leave_out(snapshot, "it is captured into a graph");
+}
+
 /* What costs the program no wait is asked first: launches that are left out
  * may be many. */
 static bool prepare(struct shmt_capture_snapshot *snapshot)
 {
     const struct shmt_capture_driver *driver = snapshot->driver;
 
-    if (shmt_capture_in_graph(driver, snapshot->launch.stream))
-        return leave_out(snapshot, "it is captured into a graph");
+    if (!is_free(snapshot))
+        return false;
     if (snapshot->launch.other != NULL)
         return leave_out(snapshot, snapshot->launch.other);
     if (!copy_parameters(snapshot) ||
@@ -460,9 +506,8 @@ static bool prepare(struct shmt_capture_snapshot *snapshot)
     if (driver->StreamCreate(&snapshot->stream, CU_STREAM_NON_BLOCKING) !=
         CUDA_SUCCESS)
         return leave_out(snapshot, "the driver makes no stream for copies");
-    if (shmt_capture_await(driver, snapshot->launch.stream)
-            ? copy_before(snapshot)
-            : leave_out(snapshot, "its stream was not done in ten seconds"))
+    if (await(snapshot, snapshot->launch.stream, "its stream") &&
+        copy_before(snapshot))
         return true;
     driver->StreamDestroy(snapshot->stream);
     return false;
@@ -501,10 +546,8 @@ bool shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
 
     enter(snapshot);
     if (result != CUDA_SUCCESS)
-        leave_out(snapshot, "the launch failed");
-    else if (!shmt_capture_await(driver, snapshot->launch.stream))
-        leave_out(snapshot, "it was not done in ten seconds, or it failed");
-    else
+        leave_out_by(snapshot, "the launch failed", result);
+    else if (await(snapshot, snapshot->launch.stream, "the kernel"))
         whole = copy_after(snapshot);
     driver->StreamDestroy(snapshot->stream);
     leave(snapshot);

@@ -363,6 +363,19 @@ application opened load launch launch launch launch sum
 check "a stream that does not go on is waited for once" all as_alone \
     "[ ! -e opened/blend-1 ]" "[ \$(passed) -lt 25 ]" \
     "err_has 'left out: its stream was not done in ten seconds'"
+# The sixth wait is for the kernel, behind those for what it is given.
+FAKE_CUDA_FAIL=EventQuery=719,6
+export FAKE_CUDA_FAIL
+application opened load launch sum
+check "a kernel that fails is told, with what the driver says" all as_alone \
+    "[ ! -e opened/blend-1 ]" \
+    "err_has 'left out: the kernel failed: CUDA_ERROR_LAUNCH_FAILED$'"
+FAKE_CUDA_FAIL=StreamIsCapturing=719
+export FAKE_CUDA_FAIL
+application opened load launch sum
+check "what is launched behind it is in no graph" all as_alone \
+    "[ ! -e opened/blend-1 ]" "err_lacks 'a graph'" \
+    "err_has 'left out: something failed before it: CUDA_ERROR_LAUNCH_FAILED$'"
 FAKE_CUDA_FAIL=StreamCreate=2,2
 export FAKE_CUDA_FAIL
 application opened load launch sum
