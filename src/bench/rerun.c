@@ -170,17 +170,37 @@ static double largest(enum shmt_element element, const unsigned char *a,
 
 /* -- as it was ------------------------------------------------------------ */
 
+/* Of bytes that are not all the same; the first of them is byte `at`. */
+static void note_places(struct shmt_rerun_buffer *one,
+                        const unsigned char *now, const unsigned char *before,
+                        int64_t at, size_t size)
+{
+    size_t first = 0, end = size;
+
+    while (now[first] == before[first])
+        first++;
+    while (now[end - 1] == before[end - 1])
+        end--;
+    if (one->places[1] == 0 || at + (int64_t)first < one->places[0])
+        one->places[0] = at + (int64_t)first;
+    if (at + (int64_t)end > one->places[1])
+        one->places[1] = at + (int64_t)end;
+}
+
+/* Of a part that begins with byte `at`. */
 static void note_plain(struct shmt_rerun_buffer *one, bool first,
                        enum shmt_element element, const unsigned char *now,
-                       const unsigned char *before, size_t size)
+                       const unsigned char *before, int64_t at, size_t size)
 {
     const int64_t count = bytes_apart(now, before, size);
 
     *(first ? &one->other : &one->varying) += count;
     if (first)
         one->most = fmax(one->most, largest(element, before, size));
-    if (count > 0)
-        one->spread = fmax(one->spread, furthest(element, now, before, size));
+    if (count == 0)
+        return;
+    one->spread = fmax(one->spread, furthest(element, now, before, size));
+    note_places(one, now, before, at, size);
 }
 
 /* The first with what is expected, a later one with the first. */
@@ -202,7 +222,8 @@ static CUresult compare_plain(struct rerun *rerun, size_t k, bool first)
         if (result != CUDA_SUCCESS)
             break;
         note_plain(one, first, slot->actual.element, rerun->now,
-                   first ? rerun->expected : rerun->first[k] + at, size);
+                   first ? rerun->expected : rerun->first[k] + at,
+                   (int64_t)at, size);
         if (first)
             memcpy(rerun->first[k] + at, rerun->now, size);
     }

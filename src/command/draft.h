@@ -254,6 +254,11 @@ void shmt_draft_tell_rerun(const struct shmt_draft *draft,
                            struct shmt_text *text);
 /* Nothing of what it held before is read, and all that is compared written. */
 bool shmt_draft_is_output(const struct shmt_draft_memory *memory);
+/* What it is left as varies from launch to launch, by more than rounding, so
+ * that nothing of it can be compared. */
+bool shmt_draft_is_unsteady(const struct shmt_draft_memory *memory);
+/* Whether something that the launch changed can be compared. */
+bool shmt_draft_is_verified(const struct shmt_draft *draft);
 /* ", tolerance: {...}" of reals, and comments. */
 void shmt_draft_add_tolerance(const struct shmt_draft_memory *memory,
                               struct shmt_text *text);

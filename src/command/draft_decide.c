@@ -273,7 +273,7 @@ enum shmtune_status shmt_draft_decide(struct shmt_draft *draft,
     enum shmtune_status status;
 
     if (deciding.count == 0 || !shmt_draft_gives_the_same(draft) ||
-        take_over(draft, earlier))
+        take_over(draft, earlier) || !shmt_draft_is_verified(draft))
         return SHMTUNE_OK;
     status = try_numbers(&deciding, err);
     trial = shmt_path_join(draft->arena, folder, SHMT_DRAFT_TRIAL);

@@ -59,7 +59,28 @@ static void keep_plain(struct shmt_draft *draft,
     }
 }
 
-/* What comes out otherwise anywhere counts for the buffer that was other. */
+/* How far apart, of the largest, numbers may be that are the same but for
+ * rounding. */
+static const double ROUNDING = 0.1;
+
+bool shmt_draft_is_unsteady(const struct shmt_draft_memory *memory)
+{
+    return memory->plain.varying > 0 &&
+           (!shmt_element_is_real(memory->element) ||
+            !(memory->plain.spread <= ROUNDING * memory->plain.most));
+}
+
+bool shmt_draft_is_verified(const struct shmt_draft *draft)
+{
+    for (size_t k = 0; k < draft->memory_count; k++)
+        if (draft->memories[k].after != NULL &&
+            !shmt_draft_is_unsteady(&draft->memories[k]))
+            return true;
+    return false;
+}
+
+/* What comes out otherwise anywhere counts for the buffer that was other, but
+ * of what does so anyway. */
 static void keep_poisoned(struct shmt_draft *draft,
                           const struct shmt_kernel *kernel,
                           struct shmt_draft_memory *memory,
@@ -74,11 +95,15 @@ static void keep_poisoned(struct shmt_draft *draft,
     }
     for (size_t k = 0; k < reran->found.count; k++) {
         const struct shmt_rerun_buffer *one = &reran->found.buffers[k];
-        const int64_t changed = memory->poisoned.changed + one->changed;
+        const struct shmt_draft_memory *of =
+            memory_of(draft, kernel, one->argument);
+        const int64_t before = memory->poisoned.changed;
 
-        if (memory_of(draft, kernel, one->argument) == memory)
+        if (of == memory)
             memory->poisoned = *one;
-        memory->poisoned.changed = changed;
+        memory->poisoned.changed = before;
+        if (of == NULL || !shmt_draft_is_unsteady(of))
+            memory->poisoned.changed += one->changed;
     }
 }
 
@@ -111,6 +136,7 @@ static enum shmtune_status experiment(struct shmt_draft *draft,
             memory_of(draft, kernel, (int64_t)k);
 
         if (memory == NULL || memory->after == NULL ||
+            shmt_draft_is_unsteady(memory) ||
             kernel->arguments[k].role != SHMT_ROLE_INOUT)
             continue;
         status = shmt_live_rerun(request, &kernel->arguments[k], reran, err);
@@ -198,6 +224,12 @@ void shmt_draft_add_tolerance(const struct shmt_draft_memory *memory,
 {
     const double usual = fmax(MAXIMUM, tolerance_of(memory));
 
+    if (shmt_draft_is_unsteady(memory)) {
+        shmt_text_addf(text, ", tolerance: {mismatches: %llu}",
+                       (unsigned long long)(memory->bytes /
+                           shmt_element_bytes(memory->element)));
+        return;
+    }
     if (!shmt_element_is_real(memory->element))
         return;
     shmt_text_addf(text, ", tolerance: {relative: %.1e, maximum: %.1e}",
@@ -207,13 +239,14 @@ void shmt_draft_add_tolerance(const struct shmt_draft_memory *memory,
 /* -- with other numbers --------------------------------------------------- */
 
 /* Whether the buffer holds what the application got, as far as it did when the
- * launch was made as it was; of whole numbers that vary nothing follows. */
+ * launch was made as it was; of what is not steady nothing follows. */
 static bool is_right(const struct shmt_draft_memory *memory,
                      const struct shmt_rerun_buffer *found)
 {
     const double share = fmax(relative_of(memory), seen(memory));
 
-    if (found->other == 0 && found->varying == 0)
+    if ((found->other == 0 && found->varying == 0) ||
+        shmt_draft_is_unsteady(memory))
         return true;
     return shmt_element_is_real(memory->element)
                ? found->spread <= share * found->most
@@ -261,17 +294,19 @@ static void add_plain(const struct shmt_draft_memory *memory,
                    "otherwise from time to time.\n", (int)SHMT_RERUN_TIMES,
                    (long long)plain->other, (long long)plain->bytes,
                    (long long)plain->varying);
-    if (plain->varying == 0)
+    if (shmt_draft_is_unsteady(memory))
+        shmt_text_add(text, "  # No tolerance follows, so nothing of it is "
+                      "compared: each element may be wrong,\n  # "
+                      "`mismatches`. If you know what is right, say less, or "
+                      "write a `compare`.\n");
+    else if (plain->varying == 0)
         shmt_text_add(text, "  # Something that it reads was not captured, or "
                       "it was compiled otherwise.\n");
-    else if (seen(memory) > 0 && shmt_element_is_real(memory->element))
+    else if (seen(memory) > 0)
         shmt_text_addf(text, "  # Its numbers were %.2g apart at most, the "
                        "largest is %.3g: the tolerance\n  # has at least four "
                        "times that, `maximum: %.1e`.\n",
                        plain->spread, plain->most, seen(memory));
-    else
-        shmt_text_add(text, "  # No tolerance follows: say what is right, by "
-                      "`mismatches` or `compare`.\n");
 }
 
 static void add_role(const struct shmt_draft_memory *memory,
@@ -316,7 +351,13 @@ void shmt_draft_add_findings(const struct shmt_draft *draft,
 
 /* -- a line for people ---------------------------------------------------- */
 
-static void add_names(const struct shmt_draft *draft, bool output,
+static bool is_in_out(const struct shmt_draft_memory *memory)
+{
+    return memory->tried && !shmt_draft_is_output(memory);
+}
+
+static void add_names(const struct shmt_draft *draft,
+                      bool (*is)(const struct shmt_draft_memory *memory),
                       const char *what, struct shmt_text *text)
 {
     const char *before = what;
@@ -324,7 +365,7 @@ static void add_names(const struct shmt_draft *draft, bool output,
     for (size_t k = 0; k < draft->memory_count; k++) {
         const struct shmt_draft_memory *one = &draft->memories[k];
 
-        if (!one->tried || shmt_draft_is_output(one) != output)
+        if (!is(one))
             continue;
         shmt_text_addf(text, "%s%s", before, one->name);
         before = ", ";
@@ -354,7 +395,8 @@ void shmt_draft_tell_rerun(const struct shmt_draft *draft,
     }
     if (same)
         shmt_text_add(text, " it gives what the application got");
-    add_names(draft, true, "; output: ", text);
-    add_names(draft, false, "; in-out: ", text);
+    add_names(draft, shmt_draft_is_output, "; output: ", text);
+    add_names(draft, is_in_out, "; in-out: ", text);
+    add_names(draft, shmt_draft_is_unsteady, "; not compared: ", text);
     shmt_draft_tell_decided(draft, text);
 }

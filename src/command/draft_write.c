@@ -29,24 +29,52 @@ static void add_file(struct shmt_text *text, const char *key,
     shmt_text_addf(text, ", %s: {file: %s}", key, file);
 }
 
-/* Only what the launch has changed, or of an output written, is compared; the
- * rest must stay. */
-static void add_region(const struct shmt_draft_memory *memory,
-                       struct shmt_text *text)
+/* The bytes that some launch has changed, or of an output written. */
+static void find_written(const struct shmt_draft_memory *memory,
+                         uint64_t out[2])
+{
+    const int64_t *const places = memory->plain.places;
+
+    memcpy(out, memory->changed, sizeof memory->changed);
+    if (shmt_draft_is_output(memory)) {
+        out[0] = (uint64_t)memory->poisoned.written[0];
+        out[1] = (uint64_t)memory->poisoned.written[1];
+    } else if (places[1] > 0) {
+        out[0] = (uint64_t)places[0] < out[0] ? (uint64_t)places[0] : out[0];
+        out[1] = (uint64_t)places[1] > out[1] ? (uint64_t)places[1] : out[1];
+    }
+}
+
+/* The elements that alone are compared, while the rest must stay; false: all
+ * are.  Of what is not steady the next launch may write others. */
+static bool find_region(const struct shmt_draft_memory *memory,
+                        uint64_t *first, uint64_t *end)
 {
     const uint64_t size = shmt_element_bytes(memory->element);
-    const bool output = shmt_draft_is_output(memory);
-    const uint64_t first = output ? (uint64_t)memory->poisoned.written[0] / size
-                                  : memory->changed[0] / size;
-    const uint64_t end = output
-                             ? (uint64_t)memory->poisoned.written[1] / size
-                             : (memory->changed[1] + size - 1) / size;
+    uint64_t bytes[2];
 
-    if (first == 0 && end * size == memory->bytes)
+    find_written(memory, bytes);
+    *first = bytes[0] / size;
+    *end = (bytes[1] + size - 1) / size;
+    return memory->after != NULL && !shmt_draft_is_unsteady(memory) &&
+           (*first > 0 || *end * size < memory->bytes);
+}
+
+static void add_region(const struct shmt_draft *draft,
+                       const struct shmt_draft_memory *memory, bool comment,
+                       struct shmt_text *text)
+{
+    uint64_t first, end;
+
+    if (!find_region(memory, &first, &end))
         return;
-    shmt_text_addf(text, ", region: {columns: %llu, offset: %llu}",
-                   (unsigned long long)(end - first),
-                   (unsigned long long)first);
+    if (!comment)
+        shmt_text_addf(text, ", region: {columns: %llu, offset: %llu}",
+                       (unsigned long long)(end - first),
+                       (unsigned long long)first);
+    else if (!draft->reran)
+        shmt_text_add(text, "  # `region` is of one launch: leave it out where "
+                      "others write elsewhere.\n");
 }
 
 /* What has its address has its number of elements, too, and a variable those of
@@ -75,18 +103,21 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
     const bool output = shmt_draft_is_output(memory);
 
     if (changed && memory->after == NULL)
-        shmt_text_add(text, "  # The launch changed nothing: all of it has to "
-                      "stay.\n");
+        shmt_text_add(text, "  # The launch changed nothing in it: all of it "
+                      "has to stay.\n");
     else if (changed)
         shmt_text_addf(text, "  # The launch changed bytes %llu to %llu.%s\n",
                        (unsigned long long)memory->changed[0],
                        (unsigned long long)memory->changed[1],
-                       memory->tried ? "" : " If nothing of them is read "
-                       "before,\n  # `role: output` without `fill` says more.");
+                       memory->tried || shmt_draft_is_unsteady(memory)
+                           ? "" : " If nothing of them is read before,\n  # "
+                                  "`role: output` without `fill` says more.");
     else if (!memory->constant && memory->symbol == NULL)
         shmt_text_add(text, "  # The launch changed nothing in it.\n");
-    if (changed)
+    if (changed) {
+        add_region(draft, memory, true, text);
         shmt_draft_add_findings(draft, memory, text);
+    }
     if (memory->address != 0)
         shmt_text_add(text, "  # Other buffers have its address: it is put "
                       "there again.\n");
@@ -105,8 +136,7 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
     if (changed) {
         add_file(text, "expect", memory->after != NULL ? memory->after
                                                        : memory->before);
-        if (memory->after != NULL)
-            add_region(memory, text);
+        add_region(draft, memory, false, text);
         shmt_draft_add_tolerance(memory, text);
     }
     shmt_text_add(text, "}\n");
@@ -305,30 +335,54 @@ static bool is_memory(const struct shmt_draft *draft, const char *name)
     return false;
 }
 
-/* Something has to be compared: where nothing was changed, what may be. */
-static size_t compared(const struct shmt_draft *draft)
+/* Where nothing that was changed can be compared, it is at least known what
+ * has to stay. */
+static bool may_stay(const struct shmt_draft_memory *memory)
 {
-    size_t found = draft->memory_count;
+    return memory->after == NULL && memory->symbol == NULL &&
+           !memory->constant;
+}
 
-    for (size_t k = draft->memory_count; k-- > 0;) {
-        const struct shmt_draft_memory *one = &draft->memories[k];
+/* What then is left of it, for people. */
+static void add_unverified(const struct shmt_draft *draft,
+                           struct shmt_text *text)
+{
+    bool changed = false, stays = false;
 
-        if (one->after != NULL)
-            return draft->memory_count;
-        if (one->symbol == NULL && !one->constant)
-            found = k;
+    for (size_t k = 0; k < draft->memory_count; k++) {
+        changed |= draft->memories[k].after != NULL;
+        stays |= may_stay(&draft->memories[k]);
     }
-    return found;
+    shmt_text_addf(text, "  # %s\n",
+                   changed ? "What the launch changed varies from run to run, "
+                             "and is not compared."
+                           : "The launch changed nothing that it was given; "
+                             "`--skip N` captures a later one.");
+    if (stays) {
+        shmt_text_add(text, "  # Candidates are only held to leave as it was "
+                      "what they may write: that says\n  # little.\n");
+        return;
+    }
+    shmt_text_add(text, "  nothing_compared: ");
+    mark(text, changed
+                   ? "nothing of this launch can be compared: write what is "
+                     "right, by another tolerance or a compare, in the place "
+                     "of this line"
+                   : "nothing of this launch can be compared: write an output "
+                     "in the place of this line");
+    shmt_text_add(text, "\n");
 }
 
 static void add_arguments(struct shmt_draft *draft, struct shmt_text *text)
 {
-    const size_t other = compared(draft);
+    const bool verified = shmt_draft_is_verified(draft);
 
     shmt_text_add(text, "arguments:\n");
+    if (!verified)
+        add_unverified(draft, text);
     for (size_t k = 0; k < draft->memory_count; k++)
-        add_memory(draft, k, draft->memories[k].after != NULL || k == other,
-                   text);
+        add_memory(draft, k, draft->memories[k].after != NULL ||
+                       (!verified && may_stay(&draft->memories[k])), text);
     /* Extents make sizes of numbers, and come before these. */
     for (int images = 1; images >= 0; images--)
         for (size_t k = 0; k < draft->argument_count; k++)

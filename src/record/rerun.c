@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { COLUMNS = 10, REALS = 2, FIRST_REAL = 4 };
+enum { COLUMNS = 12, REALS = 2, FIRST_REAL = 4 };
 
 /* The members in their order, those that are whole. */
 static void list_members(struct shmt_rerun_buffer *one,
@@ -15,7 +15,8 @@ static void list_members(struct shmt_rerun_buffer *one,
 {
     int64_t *const all[COLUMNS] = {
         &one->argument, &one->bytes, &one->other, &one->varying, NULL, NULL,
-        &one->changed, &one->written[0], &one->written[1], &one->unwritten};
+        &one->places[0], &one->places[1], &one->changed, &one->written[0],
+        &one->written[1], &one->unwritten};
 
     for (size_t k = 0; k < COLUMNS; k++)
         members[k] = all[k];

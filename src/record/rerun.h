@@ -26,6 +26,8 @@ struct shmt_rerun_buffer {
                                   are apart, what is expected among them;
                                   INFINITY where that is no number */
     double most;               /* the largest number expected, without sign */
+    int64_t places[2];         /* from the first to behind the last byte of
+                                  `other` and `varying`; both 0: none */
     /* With other old contents in the buffer that was asked for: */
     int64_t changed;           /* bytes that then come out otherwise, of those
                                   that are written */

@@ -185,6 +185,11 @@ bool fake_kernel_run(struct fake_launch *launch);
 /* -- fake_matrices.c ------------------------------------------------------ */
 
 void fake_transpose(struct fake_launch *launch);
+/* unsteady.c */
+void fake_ticks(struct fake_launch *launch);
+void fake_timed(struct fake_launch *launch);
+void fake_wander(struct fake_launch *launch);
+void fake_nothing(struct fake_launch *launch);
 void fake_twice(struct fake_launch *launch);
 void fake_strides(struct fake_launch *launch);
 void fake_sixteen(struct fake_launch *launch);

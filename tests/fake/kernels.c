@@ -743,6 +743,8 @@ static const struct {
     {"_Z9transposePfPKfii", fake_transpose}, {"transpose", fake_transpose},
     {"_Z5twicePfPKfii", fake_twice}, {"_Z7stridesPfPKfii", fake_strides},
     {"_Z7sixteenPfPKfii", fake_sixteen},
+    {"ticks", fake_ticks}, {"timed", fake_timed}, {"wander", fake_wander},
+    {"idle", fake_nothing}, {"only", fake_nothing},
     {"sample", fake_sample}, {"sample_reference", fake_sample_reference},
     {"_Z6samplePfyyyyiiii", fake_sample},
     {"combine", combine}, {"combine_reference", combine_reference},
