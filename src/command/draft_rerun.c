@@ -375,12 +375,13 @@ static void add_names(const struct shmt_draft *draft,
 void shmt_draft_tell_rerun(const struct shmt_draft *draft,
                            struct shmt_text *text)
 {
-    bool same = true;
+    bool same = true, changed = false;
 
     shmt_text_add(text, "made again");
     for (size_t k = 0; k < draft->memory_count; k++) {
         const struct shmt_draft_memory *one = &draft->memories[k];
 
+        changed |= one->after != NULL;
         if (!varies(one))
             continue;
         same = false;
@@ -395,6 +396,9 @@ void shmt_draft_tell_rerun(const struct shmt_draft *draft,
     }
     if (same)
         shmt_text_add(text, " it gives what the application got");
+    if (!changed)
+        shmt_text_add(text, "; it changed nothing, `--skip N` captures a later "
+                      "one");
     add_names(draft, shmt_draft_is_output, "; output: ", text);
     add_names(draft, is_in_out, "; in-out: ", text);
     add_names(draft, shmt_draft_is_unsteady, "; not compared: ", text);

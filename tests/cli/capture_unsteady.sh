@@ -53,7 +53,7 @@ tune wander
 check "so that is tuned, too" all "exits 0" "out_has '^wander-1 .*BLOCK=64'"
 
 check "what a launch may write and does not has to stay" all \
-    "said 'idle-1: made again it gives what the application got$'" \
+    "said 'idle-1: made again it gives what the application got; it changed nothing, '" \
     "has idle '# The launch changed nothing that it was given; \`--skip N\`'" \
     "has idle 'z: {type: f32, role: inout, count: n, fill: {file: memory-0.before.gz}, expect: {file: memory-0.before.gz}'" \
     "has idle 'x: {type: f32, role: inout, count: n, fill: {file: memory-1.before.gz}, expect: {file: memory-1.before.gz}'"
