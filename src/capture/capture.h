@@ -47,6 +47,9 @@
 #define SHMT_CAPTURE_LAUNCH "launch.yaml"
 #define SHMT_CAPTURE_SOURCE "program.cu"
 #define SHMT_CAPTURE_HEADERS "include"
+/* What it says of memory that is not the device's alone: kind: WORD. */
+#define SHMT_CAPTURE_KIND_MANAGED "managed"
+#define SHMT_CAPTURE_KIND_HOST "host"
 /* What is not whole yet ends so. */
 #define SHMT_CAPTURE_PART ".part"
 /* Beginning of the names of the files with times of kernels. */

@@ -267,6 +267,11 @@ static bool add_memories(struct folder *folder)
         if (one->hidden)
             shmt_text_addf(text, "  address: %llu\n",
                            (unsigned long long)one->base);
+        if (one->kind != SHMT_CAPTURE_OF_DEVICE)
+            shmt_text_addf(text, "  kind: %s\n",
+                           one->kind == SHMT_CAPTURE_MANAGED
+                               ? SHMT_CAPTURE_KIND_MANAGED
+                               : SHMT_CAPTURE_KIND_HOST);
         if (one->symbol != NULL) {
             shmt_text_add(text, "  symbol: ");
             add_quoted(text, one->symbol);

@@ -20,24 +20,9 @@ static uint64_t *place_of(struct shmt_capture_search *search, uint64_t word)
     return &search->none[word * 0x9e3779b97f4a7c15u >> 52];
 }
 
-static bool is_device(const struct shmt_capture_driver *driver,
-                      CUdeviceptr address)
-{
-    unsigned type = 0, managed = 0;
-
-    if (driver->PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                    address) != CUDA_SUCCESS ||
-        type != CU_MEMORYTYPE_DEVICE)
-        return false;
-    return driver->PointerGetAttribute(&managed,
-                                       CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                       address) != CUDA_SUCCESS ||
-           managed == 0;
-}
-
 static bool ask(struct shmt_capture_search *search, CUdeviceptr address)
 {
-    if (address - search->base < search->size)
+    if (address - search->found.base < search->found.size)
         return true;
     if (*place_of(search, address) == address)
         return false;
@@ -46,12 +31,10 @@ static bool ask(struct shmt_capture_search *search, CUdeviceptr address)
         return false;
     }
     search->asked++;
-    if (is_device(search->driver, address) &&
-        search->driver->MemGetAddressRange(&search->base, &search->size,
-                                           address) == CUDA_SUCCESS)
+    if (shmt_capture_range_of(search->driver, address, &search->found) &&
+        search->found.size > 0)
         return true;
     *place_of(search, address) = address;
-    search->size = 0;
     return false;
 }
 

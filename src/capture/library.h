@@ -120,6 +120,7 @@ void shmt_capture_note(const char *format, ...)
     X(FuncSetAttribute)                                                      \
     X(MemGetAddressRange)                                                    \
     X(Memcpy3DAsync)                                                         \
+    X(MemcpyAsync)                                                           \
     X(MemcpyDtoDAsync)                                                       \
     X(MemcpyDtoHAsync)                                                       \
     X(ModuleGetGlobal)                                                       \
@@ -163,6 +164,34 @@ CUresult shmt_capture_await(const struct shmt_capture_driver *driver,
  */
 const char *shmt_capture_error(const struct shmt_capture_driver *driver,
                                CUresult code, char room[32]);
+
+/* -- address.c ------------------------------------------------------------ */
+
+enum shmt_capture_kind {
+    SHMT_CAPTURE_OF_DEVICE, SHMT_CAPTURE_MANAGED, SHMT_CAPTURE_OF_HOST
+};
+
+/* What a spec can put at its address again begins at a multiple of this. */
+enum { SHMT_CAPTURE_ALIGNMENT = 16 };
+
+/* An allocation, by its address on the device. */
+struct shmt_capture_range {
+    CUdeviceptr base;
+    size_t size;               /* 0: the driver does not say */
+    enum shmt_capture_kind kind;
+};
+
+/* What the address lies in; false: in nothing that the driver knows. */
+bool shmt_capture_range_of(const struct shmt_capture_driver *driver,
+                           CUdeviceptr address,
+                           struct shmt_capture_range *out);
+/* Whether one that the driver does not know is of memory of the host that
+ * kernels reach by the host's own page tables, or as if they did. */
+bool shmt_capture_is_pageable(const struct shmt_capture_driver *driver,
+                              CUdeviceptr address);
+/* Whether the attribute of the current device is there, and not 0. */
+bool shmt_capture_device_has(const struct shmt_capture_driver *driver,
+                             CUdevice_attribute attribute);
 
 /* -- program.c ------------------------------------------------------------ */
 
@@ -325,15 +354,14 @@ bool shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
 /* Addresses among what was copied; all zeros but for the driver at first. */
 struct shmt_capture_search {
     const struct shmt_capture_driver *driver;
-    CUdeviceptr base;          /* the allocation that was found last */
-    size_t size;
+    struct shmt_capture_range found;   /* last */
     uint64_t asked;
     bool over;                 /* not all was asked that might be one */
     uint64_t none[1 << 12];
 };
 
 /* From byte *at on, a multiple of eight, the next eight that are an address of
- * the device; *at is then behind them, and the allocation is in *search. */
+ * the device; *at is then behind them, and the allocation is in `found`. */
 bool shmt_capture_search_next(struct shmt_capture_search *search,
                               const unsigned char *bytes, size_t size,
                               size_t *at);
@@ -352,6 +380,7 @@ bool shmt_capture_content_put(int fd, const unsigned char *data, size_t size);
 struct shmt_capture_memory {
     CUdeviceptr base;
     size_t size;
+    enum shmt_capture_kind kind;
     bool hidden;               /* its address stands in another one */
     const struct shmt_capture_texture *texture;    /* of one alone; or NULL */
     char *symbol;              /* of a variable; else NULL */

@@ -27,6 +27,7 @@ struct shmt_capture_snapshot {
     uint64_t bytes;
     unsigned char *values;     /* of all parameters, one after the other */
     struct shmt_capture_search search;
+    bool misplaced;            /* it led to what a spec cannot put there */
 };
 
 /* Of all launches so far; launch.c lets one at a time in here. */
@@ -129,62 +130,71 @@ static void ask_resources(struct shmt_capture_snapshot *snapshot)
 /* The allocation, or what of it is a texture's; its place among the memories in
  * *at. */
 static bool add_memory(struct shmt_capture_snapshot *snapshot,
-                       CUdeviceptr base, size_t size, size_t *at)
+                       const struct shmt_capture_range *range, size_t *at)
 {
     struct shmt_capture_record *record = &snapshot->record;
     const uint64_t limit = shmt_capture_setting()->bytes;
 
     for (size_t k = 0; k < record->memory_count; k++)
-        if (record->memories[k].base == base &&
-            record->memories[k].size >= size) {
+        if (record->memories[k].base == range->base &&
+            record->memories[k].size >= range->size) {
             *at = k;
             return true;
         }
     if (record->memory_count == SHMT_CAPTURE_MEMORIES)
         return leave_out(snapshot, "it reaches more than 256 allocations");
-    snapshot->bytes += size;
+    snapshot->bytes += range->size;
     if (snapshot->bytes > limit - taken_bytes)
         return leave_out(snapshot, "its buffers have more bytes than are "
                          "left of --max-bytes");
     *at = record->memory_count++;
-    record->memories[*at] =
-        (struct shmt_capture_memory){.base = base, .size = size};
+    record->memories[*at] = (struct shmt_capture_memory){
+        .base = range->base, .size = range->size, .kind = range->kind};
     return true;
 }
 
+/* So many bytes at an address, of the kind that the driver says. */
+static struct shmt_capture_range
+part_at(const struct shmt_capture_snapshot *snapshot, CUdeviceptr base,
+        size_t size)
+{
+    struct shmt_capture_range range;
+
+    shmt_capture_range_of(snapshot->driver, base, &range);
+    range.base = base;
+    range.size = size;
+    return range;
+}
+
 /* Whether eight bytes are an address of the device, and of what.  false: of
- * memory that cannot be copied. */
+ * memory that cannot be copied.  A host's pointer in a struct may be nothing to
+ * the kernel; one that is passed by itself is meant. */
 static bool look_at_word(struct shmt_capture_snapshot *snapshot,
                          size_t parameter, size_t at)
 {
-    const struct shmt_capture_driver *driver = snapshot->driver;
     struct shmt_capture_record *record = &snapshot->record;
     struct shmt_capture_pointer *pointer =
         &record->pointers[record->pointer_count];
-    unsigned type = 0, managed = 0;
-    CUdeviceptr address, base = 0;
-    size_t size = 0;
+    struct shmt_capture_range range;
+    CUdeviceptr address;
 
     memcpy(&address, record->parameters[parameter].bytes + at,
            sizeof address);
-    if (address == 0 ||
-        driver->PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                    address) != CUDA_SUCCESS)
-        return true;
-    if (driver->PointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                    address) == CUDA_SUCCESS && managed != 0)
-        return leave_out(snapshot, "a parameter leads to managed memory");
-    if (type != CU_MEMORYTYPE_DEVICE)
-        return leave_out(snapshot, "a parameter leads to memory of the host");
-    if (driver->MemGetAddressRange(&base, &size, address) != CUDA_SUCCESS)
+    if (!shmt_capture_range_of(snapshot->driver, address, &range))
+        return record->parameters[parameter].size > sizeof address ||
+               !shmt_capture_is_pageable(snapshot->driver, address) ||
+               leave_out(snapshot, "a parameter leads to memory of the host "
+                         "that is not pinned; let the program get it by "
+                         "cudaMallocManaged or cudaMallocHost");
+    if (range.size == 0)
         return leave_out(snapshot, "the driver does not say how large the "
                          "memory is that a parameter leads to");
     if (record->pointer_count == SHMT_CAPTURE_MEMORIES)
         return leave_out(snapshot, "it has more than 256 pointers");
     *pointer = (struct shmt_capture_pointer){
-        .parameter = parameter, .at = at, .offset = address - base};
+        .parameter = parameter, .at = at, .offset = address - range.base};
     record->pointer_count++;
-    return add_memory(snapshot, base, size, &pointer->memory);
+    return add_memory(snapshot, &range, &pointer->memory);
 }
 
 /* Members of a struct lie on multiples of eight bytes of it, where they are
@@ -211,6 +221,7 @@ static bool find_textures(struct shmt_capture_snapshot *snapshot)
         const size_t before = record->memory_count;
         struct shmt_capture_texture *one =
             &record->textures[record->texture_count];
+        struct shmt_capture_range range;
         uint64_t handle;
 
         if (record->parameters[k].size != sizeof handle)
@@ -222,8 +233,13 @@ static bool find_textures(struct shmt_capture_snapshot *snapshot)
         record->texture_count++;
         if (one->other != NULL)
             continue;
-        if (!add_memory(snapshot, one->base, shmt_capture_texture_bytes(one),
-                        &one->memory))
+        range = one->array == NULL
+                    ? part_at(snapshot, one->base,
+                              shmt_capture_texture_bytes(one))
+                    : (struct shmt_capture_range){
+                          .base = one->base,
+                          .size = shmt_capture_texture_bytes(one)};
+        if (!add_memory(snapshot, &range, &one->memory))
             return false;
         if (record->memory_count > before)
             record->memories[one->memory].texture = one;
@@ -277,13 +293,15 @@ static bool add_variable(struct shmt_capture_snapshot *snapshot,
                          CUmodule module, const char *name)
 {
     struct shmt_capture_record *record = &snapshot->record;
+    struct shmt_capture_range range;
     CUdeviceptr base;
     size_t size, place;
 
     if (snapshot->driver->ModuleGetGlobal(&base, &size, module, name) !=
         CUDA_SUCCESS)
         return true;
-    if (!add_memory(snapshot, base, size, &place))
+    range = part_at(snapshot, base, size);
+    if (!add_memory(snapshot, &range, &place))
         return false;
     free(record->memories[place].symbol);
     record->memories[place].symbol = strdup(name);
@@ -355,25 +373,48 @@ static bool find_variables(struct shmt_capture_snapshot *snapshot)
 
 /* -- copies --------------------------------------------------------------- */
 
+/* Where a device has no managed memory while another processor uses it, it may
+ * belong to the stream of the launch alone. */
+static CUstream stream_for(const struct shmt_capture_snapshot *snapshot,
+                           const struct shmt_capture_memory *memory)
+{
+    return memory->kind != SHMT_CAPTURE_MANAGED ||
+                   shmt_capture_device_has(
+                       snapshot->driver,
+                       CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)
+               ? snapshot->stream : snapshot->launch.stream;
+}
+
+/* Always by the driver: the host's own access to managed memory would be a
+ * fault where the device is at work. */
+static CUresult begin_copy(const struct shmt_capture_driver *driver,
+                           const struct shmt_capture_memory *memory, void *out,
+                           CUstream stream)
+{
+    return memory->kind == SHMT_CAPTURE_OF_HOST
+               ? driver->MemcpyAsync((CUdeviceptr)(uintptr_t)out, memory->base,
+                                     memory->size, stream)
+               : driver->MemcpyDtoHAsync(out, memory->base, memory->size,
+                                         stream);
+}
+
 static bool copy_memory(struct shmt_capture_snapshot *snapshot,
                         const struct shmt_capture_memory *memory,
                         unsigned char **out)
 {
     const struct shmt_capture_driver *driver = snapshot->driver;
-
     const bool array =
         memory->texture != NULL && memory->texture->array != NULL;
+    const CUstream stream = stream_for(snapshot, memory);
     bool begun;
 
     *out = malloc(memory->size + 1);
     if (*out == NULL)
         return leave_out(snapshot, "there is no memory for its buffers");
     begun = array ? shmt_capture_texture_copy(driver, memory->texture, *out,
-                                              snapshot->stream)
-                  : driver->MemcpyDtoHAsync(*out, memory->base, memory->size,
-                                            snapshot->stream) == CUDA_SUCCESS;
-    if (!begun ||
-        shmt_capture_await(driver, snapshot->stream) != CUDA_SUCCESS)
+                                              stream)
+                  : begin_copy(driver, memory, *out, stream) == CUDA_SUCCESS;
+    if (!begun || shmt_capture_await(driver, stream) != CUDA_SUCCESS)
         return leave_out(snapshot, array ? "an array of it could not be copied"
                                          : "a buffer of it could not be "
                                            "copied");
@@ -390,7 +431,11 @@ static bool follow(struct shmt_capture_snapshot *snapshot, size_t k)
     while (record->memories[k].texture == NULL &&
            shmt_capture_search_next(search, record->memories[k].before,
                                     record->memories[k].size, &at)) {
-        if (!add_memory(snapshot, search->base, search->size, &found))
+        if (search->found.base % SHMT_CAPTURE_ALIGNMENT != 0) {
+            snapshot->misplaced = true;
+            continue;
+        }
+        if (!add_memory(snapshot, &search->found, &found))
             return false;
         record->memories[found].hidden =
             record->memories[found].symbol == NULL;
@@ -398,18 +443,16 @@ static bool follow(struct shmt_capture_snapshot *snapshot, size_t k)
     return true;
 }
 
-/* What was not looked at is missing, which shows when the launch is made
+/* What is not looked at is missing, which shows when the launch is made
  * again. */
-static void tell_unsearched(const struct shmt_capture_snapshot *snapshot)
+static void tell_missing(const struct shmt_capture_snapshot *snapshot,
+                         const char *why)
 {
     const unsigned *grid = snapshot->launch.grid;
 
-    if (snapshot->search.over)
-        shmt_capture_note("%s (grid %u x %u x %u): more words of its buffers "
-                          "look like addresses than are looked at: what only "
-                          "the others lead to is not captured",
-                          snapshot->record.function.name, grid[0], grid[1],
-                          grid[2]);
+    shmt_capture_note("%s (grid %u x %u x %u): %s",
+                      snapshot->record.function.name, grid[0], grid[1],
+                      grid[2], why);
 }
 
 /* The list grows while it is gone through. */
@@ -423,7 +466,14 @@ static bool copy_before(struct shmt_capture_snapshot *snapshot)
                          &record->memories[k].before) ||
             !follow(snapshot, k))
             return false;
-    tell_unsearched(snapshot);
+    if (snapshot->search.over)
+        tell_missing(snapshot, "more words of its buffers look like addresses "
+                     "than are looked at: what only the others lead to is not "
+                     "captured");
+    if (snapshot->misplaced)
+        tell_missing(snapshot, "memory of the host that begins at no multiple "
+                     "of 16 cannot be put there again: what addresses of it "
+                     "in buffers lead to is not captured");
     return true;
 }
 

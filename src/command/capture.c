@@ -202,17 +202,34 @@ static void release(struct shmt_draft *draft)
     shmt_text_free(&draft->keys);
 }
 
+static void tell_kinds(struct job *job, const char *path,
+                       const struct shmt_draft *draft)
+{
+    struct shmt_text text = {0};
+    char *rest, *line;
+
+    shmt_draft_tell_kinds(draft, &text);
+    if (!text.failed && text.length > 0)
+        for (line = strtok_r(text.data, "\n", &rest); line != NULL;
+             line = strtok_r(NULL, "\n", &rest))
+            tell(job, ": ", path, line);
+    shmt_text_free(&text);
+}
+
 static enum shmtune_status tell_draft(struct job *job, const char *path,
                                       const struct shmt_draft *draft)
 {
     if (draft->nvcc)
-        return tell(job, ": the launch and its buffers; its source is ", path,
-                    draft->source);
-    return tell(job, ": ", path,
-                draft->code != NULL
-                    ? "the launch, its source and its buffers"
-                    : "the launch and its buffers; its source was not seen: "
-                      "--source names it");
+        tell(job, ": the launch and its buffers; its source is ", path,
+             draft->source);
+    else
+        tell(job, ": ", path,
+             draft->code != NULL
+                 ? "the launch, its source and its buffers"
+                 : "the launch and its buffers; its source was not seen: "
+                   "--source names it");
+    tell_kinds(job, path, draft);
+    return SHMTUNE_OK;
 }
 
 /* The draft goes into the library's folder, which then gets its name; another

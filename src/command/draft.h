@@ -51,6 +51,8 @@ struct shmt_draft_memory {
     uint64_t bytes;
     const char *before, *after;        /* files; after is NULL: unchanged */
     const char *symbol;                /* NULL: an allocation */
+    const char *kind;                  /* SHMT_CAPTURE_KIND_...; NULL: the
+                                          device's */
     uint64_t address;                  /* other memories have it; 0: none */
     uint64_t changed[2];               /* bytes, multiples of eight */
     const char *nan[4];                /* types of which it then has a NaN */
@@ -346,7 +348,11 @@ enum shmtune_status shmt_draft_find_hosts(struct shmt_draft *draft,
 bool shmt_draft_name_arguments(struct shmt_draft *draft);
 bool shmt_draft_name_memory(struct shmt_draft *draft, size_t m);
 
-/* draft_write.c: the spec; FOLDER/defines.cu beside it where it needs one. */
+/* draft_write.c: which of the buffers are not the device's own in the
+ * application, for people; a line for each kind. */
+void shmt_draft_tell_kinds(const struct shmt_draft *draft,
+                           struct shmt_text *text);
+/* The spec; FOLDER/defines.cu beside it where it needs one. */
 enum shmtune_status shmt_draft_write(struct shmt_draft *draft,
                                      const char *folder,
                                      struct shmt_error *err);

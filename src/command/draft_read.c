@@ -145,6 +145,7 @@ static enum shmtune_status read_memory(const struct shmt_yaml *node,
     out->before = text_of(node, "before");
     out->after = text_of(node, "after");
     out->symbol = text_of(node, "symbol");
+    out->kind = text_of(node, "kind");
     if (status == SHMTUNE_OK && out->before == NULL)
         status = shmt_yaml_expected(node, err, "a file before");
     if (status == SHMTUNE_OK && shmt_yaml_get(node, "address") != NULL)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/capture.h"
 #include "command/draft.h"
 #include "command/init.h"
 #include "yaml/yaml.h"
@@ -96,6 +97,46 @@ static void add_elements(struct shmt_draft *draft, size_t m,
                        (unsigned long long)memory->address);
 }
 
+static bool is_kind(const struct shmt_draft_memory *memory, const char *kind)
+{
+    return memory->kind != NULL && strcmp(memory->kind, kind) == 0;
+}
+
+/* Times are not those of the application where it has the buffer elsewhere. */
+static void add_kind(const struct shmt_draft_memory *memory,
+                     struct shmt_text *text)
+{
+    if (memory->kind != NULL)
+        shmt_text_addf(text, "  # %s in the application: no time here has "
+                       "what comes over the bus.\n",
+                       is_kind(memory, SHMT_CAPTURE_KIND_MANAGED)
+                           ? "Managed memory" : "Memory of the host");
+}
+
+static void tell_kind(const struct shmt_draft *draft, const char *kind,
+                      const char *what, struct shmt_text *text)
+{
+    enum { NAMES = 6 };
+    size_t n = 0;
+
+    for (size_t k = 0; k < draft->memory_count; k++)
+        if (is_kind(&draft->memories[k], kind) && n++ < NAMES)
+            shmt_text_addf(text, "%s%s", n == 1 ? "" : ", ",
+                           draft->memories[k].name);
+    if (n > NAMES)
+        shmt_text_addf(text, " and %zu more", n - NAMES);
+    if (n > 0)
+        shmt_text_addf(text, ": %s in the application and the device's in the "
+                       "spec: no time has what comes over the bus\n", what);
+}
+
+void shmt_draft_tell_kinds(const struct shmt_draft *draft,
+                           struct shmt_text *text)
+{
+    tell_kind(draft, SHMT_CAPTURE_KIND_MANAGED, "managed memory", text);
+    tell_kind(draft, SHMT_CAPTURE_KIND_HOST, "memory of the host", text);
+}
+
 static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
                        struct shmt_text *text)
 {
@@ -118,6 +159,7 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
         add_region(draft, memory, true, text);
         shmt_draft_add_findings(draft, memory, text);
     }
+    add_kind(memory, text);
     if (memory->address != 0)
         shmt_text_add(text, "  # Other buffers have its address: it is put "
                       "there again.\n");

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The driver's own allocations are aligned so; what may be an address of a
- * device. */
-enum { ALIGNMENT = 256 };
+/* The host's allocations, which a device may reach, are aligned so; what may be
+ * an address of a device. */
+enum { ALIGNMENT = 16 };
 static const uint64_t lowest = (uint64_t)1 << 32, behind = (uint64_t)1 << 47;
 
 /* "0x7f0000000200" */

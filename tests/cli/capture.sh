@@ -347,15 +347,6 @@ application opened load graph launch sum
 check "a capture into a graph is not disturbed" all as_alone \
     "[ ! -e opened/blend-1 ]" "err_has 'left out: it is captured into a graph'" \
     "err_lacks disturbed"
-FAKE_CUDA_MANAGED=1
-export FAKE_CUDA_MANAGED
-application opened load launch sum
-check "managed memory is left alone" all as_alone \
-    "err_has 'left out: a parameter leads to managed memory'"
-application opened load launch_many sum
-check "and the same is said once" all as_alone \
-    "[ \$(grep -c 'left out: a parameter leads' err) = 1 ]"
-unset FAKE_CUDA_MANAGED
 FAKE_CUDA_FAIL=EventQuery=600
 export FAKE_CUDA_FAIL
 begin

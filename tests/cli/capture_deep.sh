@@ -101,7 +101,7 @@ check "an address is one" all "exits 2" \
     "out_has 'spoilt.yaml:[0-9]*:[0-9]*: .*an address of the device is'"
 spoil 's/\(at: 0x[0-9a-f]*\)00,/\104,/' spoilt.yaml
 run check taken/gather-1/spoilt.yaml
-check "aligned" all "exits 2" "out_has 'a multiple of 256, from 0x100000000'"
+check "aligned" all "exits 2" "out_has 'a multiple of 16, from 0x100000000'"
 spoil 's/at: 0x3[0-9a-f]*,/at: 0x300000000000,/' spoilt.yaml
 run check taken/gather-1/spoilt.yaml
 check "and two do not overlap" all "exits 2" \

@@ -25,7 +25,8 @@
  * =N have both buffers in one allocation, the second N bytes behind the first;
  * with $APPLICATION_SYMBOL that is what the kernel of =N is called, with
  * $APPLICATION_FACTOR what it multiplies by, and with $APPLICATION_NOISE its
- * input is of numbers that are all different.
+ * input is of numbers that are all different.  application_memory.h says where
+ * buffers are.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -34,6 +35,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,9 +67,17 @@ struct bounds {
     X(cuLibraryGetModule)                                                    \
     X(cuKernelGetFunction)                                                   \
     X(cuMemAlloc)                                                            \
+    X(cuMemAllocManaged)                                                     \
+    X(cuMemFree)                                                             \
+    X(cuMemFreeHost)                                                         \
+    X(cuMemHostAlloc)                                                        \
+    X(cuMemHostGetDevicePointer)                                             \
+    X(cuMemHostRegister)                                                     \
+    X(cuMemHostUnregister)                                                   \
     X(cuMemcpyHtoD)                                                          \
     X(cuMemcpyDtoH)                                                          \
     X(cuStreamCreate)                                                        \
+    X(cuStreamSynchronize)                                                   \
     X(cuStreamBeginCapture)                                                  \
     X(cuLaunchKernel)                                                        \
     X(cuLaunchKernelEx)
@@ -149,6 +159,8 @@ static void must(int result, const char *what)
     fprintf(stderr, "application: %s: %d\n", what, result);
     exit(8);
 }
+
+#include "application_memory.h"
 
 /* -- what it does --------------------------------------------------------- */
 
@@ -456,7 +468,7 @@ static void print_sum(void)
     float y[N];
     double sum = 0;
 
-    must((int)api.cuMemcpyDtoH(y, state.y, sizeof y), "copy");
+    get(y, state.y, sizeof y, state.stream);
     for (int i = 0; i < N; i++)
         sum += (double)y[i];
     printf("sum %.3f\n", sum);
@@ -551,17 +563,14 @@ static void launch_other(const char *name, int n)
     must((int)api.cuModuleGetFunction(&function, state.module,
                                       symbol != NULL ? symbol : name),
          "cuModuleGetFunction");
-    must((int)api.cuMemAlloc(&x, bytes + (pool == NULL ? 0 : (size_t)1 << 16)),
-         "memory");
+    x = allocate(bytes + (pool == NULL ? 0 : (size_t)1 << 16));
     if (pool == NULL)
-        must((int)api.cuMemAlloc(&z, (size_t)outputs * sizeof(float)),
-             "memory");
+        z = allocate((size_t)outputs * sizeof(float));
     else
         z = x + strtoull(pool, NULL, 10);
-    must((int)api.cuMemcpyHtoD(x, values, bytes), "copy");
+    put(x, values, bytes);
     memset(values, 0, bytes);
-    must((int)api.cuMemcpyHtoD(z, values, (size_t)outputs * sizeof(float)),
-         "copy");
+    put(z, values, (size_t)outputs * sizeof(float));
     must((int)api.cuLaunchKernel(function, blocks_of(name, n), 1, 1,
                                  threads_of(name), 1, 1, 0, state.stream,
                                  outputs == n ? cover : total, NULL),
@@ -573,11 +582,29 @@ enum { ROWS = 3, NODES = 4 };
 
 static CUdeviceptr new_memory(const void *data, size_t size)
 {
-    CUdeviceptr memory;
+    const CUdeviceptr memory = allocate(size);
 
-    must((int)api.cuMemAlloc(&memory, size), "memory");
-    must((int)api.cuMemcpyHtoD(memory, data, size), "copy");
+    put(memory, data, size);
     return memory;
+}
+
+/* An address behind what blend reads of `low`: of memory that is there, and of
+ * some that is gone. */
+static void keep_address(void)
+{
+    const float value = 1;
+    const CUdeviceptr address = new_memory(&value, sizeof value);
+
+    put(state.low + 8, &address, sizeof address);
+}
+
+static void keep_stale(void)
+{
+    const float value = 1;
+    const CUdeviceptr address = new_memory(&value, sizeof value);
+
+    give_back(address);
+    put(state.low + 8, &address, sizeof address);
 }
 
 /* Tables of rows, each an allocation of its own. */
@@ -699,6 +726,7 @@ static const struct {
     {"gather", gather}, {"walk", walk}, {"launch_many", launch_many},
     {"look_up", look_up}, {"threads", launch_threads}, {"quit", quit},
     {"second", wait_second}, {"exec", exec_again}, {"move", move_on},
+    {"keep_address", keep_address}, {"keep_stale", keep_stale},
 };
 
 static void begin(void)
@@ -710,14 +738,11 @@ static void begin(void)
     must((int)api.cuCtxSetCurrent(context), "context");
     must((int)api.cuStreamCreate(&state.stream, CU_STREAM_DEFAULT),
          "stream");
-    must((int)api.cuMemAlloc(&state.y, sizeof values), "memory");
-    must((int)api.cuMemAlloc(&state.x, sizeof values), "memory");
-    must((int)api.cuMemAlloc(&state.low, 64), "memory");
     for (int i = 0; i < N; i++)
         values[i] = (float)(i % 7);
-    must((int)api.cuMemcpyHtoD(state.y, values, sizeof values), "copy");
-    must((int)api.cuMemcpyHtoD(state.x, values, sizeof values), "copy");
-    must((int)api.cuMemcpyHtoD(state.low, values + 1, 64), "copy");
+    state.y = new_memory(values, sizeof values);
+    state.x = new_memory(values, sizeof values);
+    state.low = new_memory(values + 1, 64);
     if (getenv("APPLICATION_KEPT") == NULL)
         compile();
 }

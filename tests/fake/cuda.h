@@ -36,7 +36,10 @@
  *                                 done
  *              FAKE_CUDA_LOADING  microseconds that the first launch of each
  *                                 function takes more
- *              FAKE_CUDA_MANAGED  set: all memory says that it is managed
+ *              FAKE_CUDA_ATTACHED  set: managed memory is the first stream's
+ *              FAKE_CUDA_PAGEABLE  set: kernels reach what malloc gave
+ *              FAKE_CUDA_RANGES   set: cuMemGetAddressRange knows managed
+ *                                 memory and the host's, too
  *              FAKE_CUDA_PROFILE  a file that gets the name of each kernel
  *                                 launched while a profiler would look
  */
@@ -63,7 +66,13 @@
     X(LibraryGetKernel)                                                      \
     X(LibraryGetModule)                                                      \
     X(LibraryLoadData)                                                       \
+    X(MemAllocManaged)                                                       \
+    X(MemFreeHost)                                                           \
     X(MemGetAddressRange)                                                    \
+    X(MemHostAlloc)                                                          \
+    X(MemHostGetDevicePointer)                                               \
+    X(MemHostRegister)                                                       \
+    X(MemHostUnregister)                                                     \
     X(ModuleLoad)                                                            \
     X(PointerGetAttribute)                                                   \
     X(StreamBeginCapture)                                                    \
@@ -119,7 +128,20 @@ CUresult fake_planned(const char *name);
 /* Lets its clock go on: for functions of the host, which find it by its name. */
 __attribute__((visibility("default"))) void fake_spend(double us);
 
+/* Whether it is the one that was made first, an application's own. */
+bool fake_stream_is_first(CUstream stream);
+
 /* -- fake_memory.c -------------------------------------------------------- */
+
+enum fake_kind { FAKE_DEVICE, FAKE_MANAGED, FAKE_HOST };
+struct fake_range {
+    CUdeviceptr base;      /* on the device */
+    size_t size;
+    enum fake_kind kind;
+};
+
+/* What an address of the device or of the host lies in; false: in nothing. */
+bool fake_memory_find(CUdeviceptr address, struct fake_range *out);
 
 /* Everything that is allocated goes. */
 void fake_memory_forget(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* device: what the fake driver says of devices, and their contexts. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/fake/cuda.h"
@@ -66,6 +67,13 @@ CUresult fake_DeviceGetAttribute(int *out, CUdevice_attribute which,
     (void)ordinal;
     if (which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) {
         *out = (int)fake_number("FAKE_CUDA_MAJOR", 9);
+        return CUDA_SUCCESS;
+    }
+    if (which == CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS ||
+        which == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS) {
+        *out = which == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
+                   ? getenv("FAKE_CUDA_PAGEABLE") != NULL
+                   : getenv("FAKE_CUDA_ATTACHED") == NULL;
         return CUDA_SUCCESS;
     }
     for (size_t k = 0; k < sizeof table / sizeof table[0]; k++)

@@ -114,27 +114,37 @@ CUresult fake_FuncGetParamInfo(CUfunction handle, size_t k, size_t *offset,
 
 /* -- addresses ------------------------------------------------------------ */
 
+/* Of memory that cuMemAlloc did not give, drivers may know nothing. */
 CUresult fake_MemGetAddressRange(CUdeviceptr *base, size_t *size,
                                  CUdeviceptr address)
 {
+    struct fake_range range;
+
     FAKE_ENTER("MemGetAddressRange");
-    return fake_memory_range(address, base, size) ? CUDA_SUCCESS
-                                                  : CUDA_ERROR_NOT_FOUND;
+    return fake_memory_find(address, &range) &&
+                   (range.kind == FAKE_DEVICE ||
+                    getenv("FAKE_CUDA_RANGES") != NULL) &&
+                   fake_memory_range(address, base, size)
+               ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 CUresult fake_PointerGetAttribute(void *out, CUpointer_attribute which,
                                   CUdeviceptr address)
 {
-    CUdeviceptr base;
-    size_t size;
+    struct fake_range range;
 
     FAKE_ENTER("PointerGetAttribute");
-    if (!fake_memory_range(address, &base, &size))
+    if (!fake_memory_find(address, &range))
         return CUDA_ERROR_INVALID_VALUE;
     if (which == CU_POINTER_ATTRIBUTE_IS_MANAGED)
-        *(unsigned *)out = getenv("FAKE_CUDA_MANAGED") != NULL;
+        *(unsigned *)out = range.kind == FAKE_MANAGED;
     else if (which == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
-        *(unsigned *)out = CU_MEMORYTYPE_DEVICE;
+        *(unsigned *)out = range.kind == FAKE_HOST ? CU_MEMORYTYPE_HOST
+                                                   : CU_MEMORYTYPE_DEVICE;
+    else if (which == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR)
+        *(CUdeviceptr *)out = range.base;
+    else if (which == CU_POINTER_ATTRIBUTE_RANGE_SIZE)
+        *(size_t *)out = range.size;
     else
         return CUDA_ERROR_INVALID_VALUE;
     return CUDA_SUCCESS;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* memory: device memory, which is the host's, every use of it checked. */
-#define _GNU_SOURCE   /* MAP_FIXED_NOREPLACE */
+#define _GNU_SOURCE   /* MAP_FIXED_NOREPLACE, memfd_create */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/fake/cuda.h"
 
@@ -15,6 +16,9 @@ struct allocation {
     char *memory;
     size_t size;
     bool mapped;           /* by mmap, and not by malloc */
+    enum fake_kind kind;
+    char *host;            /* the same memory at the host's address of it */
+    bool registered;       /* it is the program's */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,9 +28,11 @@ static size_t used;        /* bytes */
 /* Its place is free then. */
 static void drop(struct allocation *one)
 {
+    if (one->host != NULL && one->host != one->memory)
+        munmap(one->host, one->size);
     if (one->mapped)
         munmap(one->memory, one->size);
-    else
+    else if (!one->registered)
         free(one->memory);
     *one = (struct allocation){0};
 }
@@ -61,7 +67,7 @@ static void *device(CUdeviceptr from, size_t size)
     abort();
 }
 
-bool fake_memory_range(CUdeviceptr address, CUdeviceptr *base, size_t *size)
+bool fake_memory_find(CUdeviceptr address, struct fake_range *out)
 {
     const char *at = (const char *)(uintptr_t)address;
     bool found = false;
@@ -70,15 +76,28 @@ bool fake_memory_range(CUdeviceptr address, CUdeviceptr *base, size_t *size)
     for (size_t k = 0; k < ALLOCATIONS && !found; k++) {
         const struct allocation *one = &allocations[k];
 
-        found = one->memory != NULL && at >= one->memory &&
-                at < one->memory + one->size;
-        if (found) {
-            *base = (CUdeviceptr)(uintptr_t)one->memory;
-            *size = one->size;
-        }
+        found = one->memory != NULL &&
+                ((at >= one->memory && at < one->memory + one->size) ||
+                 (one->host != NULL && at >= one->host &&
+                  at < one->host + one->size));
+        if (found)
+            *out = (struct fake_range){(CUdeviceptr)(uintptr_t)one->memory,
+                                       one->size, one->kind};
     }
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+bool fake_memory_range(CUdeviceptr address, CUdeviceptr *base, size_t *size)
+{
+    struct fake_range range;
+
+    if (!fake_memory_find(address, &range) ||
+        address - range.base >= range.size)
+        return false;
+    *base = range.base;
+    *size = range.size;
+    return true;
 }
 
 /* The first that is of `memory`, NULL for a free one. */
@@ -92,49 +111,58 @@ static struct allocation *find(const void *memory)
 
 enum { SMALL_PAGE = 4096, PAGE = 2 << 20 };
 
-/* At the first place from `base` on where nothing is. */
-static char *map_from(size_t base, size_t size)
+/* At the first place from `base` on where nothing is; of a file, or -1. */
+static char *map_from(size_t base, size_t size, int file)
 {
+    const int way = file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+
     for (;; base += SMALL_PAGE) {
         char *const at = mmap((void *)(uintptr_t)base, size,
                               PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-                                  MAP_FIXED_NOREPLACE, -1, 0);
+                              way | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file,
+                              0);
 
         if (at != MAP_FAILED)
             return at;
     }
 }
 
-static CUresult allocate(CUdeviceptr *out, size_t size)
+static CUresult allocate(CUdeviceptr *out, size_t size, enum fake_kind kind)
 {
     const size_t base = fake_number("FAKE_CUDA_BASE", 0);
-
     struct allocation *const one = find(NULL);
 
     if (one == NULL ||
         size > fake_number("FAKE_CUDA_MEMORY", (size_t)1 << 30) - used)
         return CUDA_ERROR_OUT_OF_MEMORY;
     one->mapped = base != 0;
-    one->memory = base != 0 ? map_from(base, size)
+    one->memory = base != 0 ? map_from(base, size, -1)
                             : aligned_alloc(256, (size + 255) / 256 * 256);
     if (one->memory == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     memset(one->memory, 0xcd, size);
     one->size = size;
+    one->kind = kind;
+    if (kind != FAKE_DEVICE)
+        one->host = one->memory;
     used += size;
     *out = (CUdeviceptr)(uintptr_t)one->memory;
     return CUDA_SUCCESS;
 }
 
-CUresult fake_memory_new(CUdeviceptr *out, size_t size)
+static CUresult new_memory(CUdeviceptr *out, size_t size, enum fake_kind kind)
 {
     CUresult result;
 
     pthread_mutex_lock(&lock);
-    result = allocate(out, size);
+    result = allocate(out, size, kind);
     pthread_mutex_unlock(&lock);
     return result;
+}
+
+CUresult fake_memory_new(CUdeviceptr *out, size_t size)
+{
+    return new_memory(out, size, FAKE_DEVICE);
 }
 
 CUresult fake_MemAlloc(CUdeviceptr *out, size_t size)
@@ -150,6 +178,8 @@ CUresult fake_MemFree(CUdeviceptr address)
     FAKE_ENTER("MemFree");
     pthread_mutex_lock(&lock);
     one = address == 0 ? NULL : find((const void *)(uintptr_t)address);
+    if (one != NULL && one->kind == FAKE_HOST)
+        one = NULL;
     if (one != NULL) {
         used -= one->size;
         drop(one);
@@ -157,6 +187,123 @@ CUresult fake_MemFree(CUdeviceptr address)
     pthread_mutex_unlock(&lock);
     return one == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
+
+/* -- memory that the host reaches, too ------------------------------------ */
+
+CUresult fake_MemAllocManaged(CUdeviceptr *out, size_t size, unsigned flags)
+{
+    FAKE_ENTER("MemAllocManaged");
+    return size == 0 || flags != CU_MEM_ATTACH_GLOBAL
+               ? CUDA_ERROR_INVALID_VALUE
+               : new_memory(out, size, FAKE_MANAGED);
+}
+
+/* Of memory that combines writes the host and the device have addresses of
+ * their own. */
+static CUresult new_combined(void **out, size_t size)
+{
+    const int file = memfd_create("fake_cuda", MFD_CLOEXEC);
+    const size_t base = fake_number("FAKE_CUDA_BASE", (size_t)3 << 44);
+    struct allocation *one;
+
+    if (file < 0 || ftruncate(file, (off_t)size) != 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    pthread_mutex_lock(&lock);
+    one = find(NULL);
+    if (one != NULL) {
+        *one = (struct allocation){
+            .memory = map_from(base, size, file), .size = size,
+            .mapped = true, .kind = FAKE_HOST,
+            .host = map_from(base + ((size_t)1 << 40), size, file)};
+        *out = one->host;
+        used += size;
+    }
+    pthread_mutex_unlock(&lock);
+    close(file);
+    return one == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+CUresult fake_MemHostAlloc(void **out, size_t size, unsigned flags)
+{
+    CUdeviceptr address = 0;
+    CUresult result;
+
+    FAKE_ENTER("MemHostAlloc");
+    if (size == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((flags & CU_MEMHOSTALLOC_WRITECOMBINED) != 0)
+        return new_combined(out, size);
+    result = new_memory(&address, size, FAKE_HOST);
+    *out = (void *)(uintptr_t)address;
+    return result;
+}
+
+CUresult fake_MemHostRegister(void *memory, size_t size, unsigned flags)
+{
+    struct allocation *one;
+
+    (void)flags;
+    FAKE_ENTER("MemHostRegister");
+    pthread_mutex_lock(&lock);
+    one = find(NULL);
+    if (one != NULL)
+        *one = (struct allocation){.memory = memory, .size = size,
+                                   .kind = FAKE_HOST, .host = memory,
+                                   .registered = true};
+    pthread_mutex_unlock(&lock);
+    return one == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+static struct allocation *find_host(const void *host, bool registered)
+{
+    for (size_t k = 0; host != NULL && k < ALLOCATIONS; k++)
+        if (allocations[k].kind == FAKE_HOST && allocations[k].host == host &&
+            allocations[k].registered == registered)
+            return &allocations[k];
+    return NULL;
+}
+
+static CUresult drop_host(const void *host, bool registered)
+{
+    struct allocation *one;
+
+    pthread_mutex_lock(&lock);
+    one = find_host(host, registered);
+    if (one != NULL) {
+        used -= registered ? 0 : one->size;
+        drop(one);
+    }
+    pthread_mutex_unlock(&lock);
+    return one == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult fake_MemHostUnregister(void *host)
+{
+    FAKE_ENTER("MemHostUnregister");
+    return drop_host(host, true);
+}
+
+CUresult fake_MemFreeHost(void *host)
+{
+    FAKE_ENTER("MemFreeHost");
+    return drop_host(host, false);
+}
+
+CUresult fake_MemHostGetDevicePointer(CUdeviceptr *out, void *host,
+                                      unsigned flags)
+{
+    struct fake_range range;
+
+    FAKE_ENTER("MemHostGetDevicePointer");
+    if (flags != 0 ||
+        !fake_memory_find((CUdeviceptr)(uintptr_t)host, &range) ||
+        range.kind != FAKE_HOST)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = range.base;
+    return CUDA_SUCCESS;
+}
+
+/* -- copies --------------------------------------------------------------- */
 
 CUresult fake_MemGetInfo(size_t *available, size_t *total)
 {
@@ -181,10 +328,18 @@ CUresult fake_MemcpyDtoH(void *to, CUdeviceptr from, size_t size)
     return CUDA_SUCCESS;
 }
 
+/* Not of the host's own; and not of managed memory of another stream, where a
+ * device has it for one alone. */
 CUresult fake_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size,
                               CUstream stream)
 {
-    (void)stream;
+    struct fake_range range;
+
+    if (fake_memory_find(from, &range) &&
+        (range.kind == FAKE_HOST ||
+         (range.kind == FAKE_MANAGED && getenv("FAKE_CUDA_ATTACHED") != NULL &&
+          !fake_stream_is_first(stream))))
+        return CUDA_ERROR_INVALID_VALUE;
     return fake_MemcpyDtoH(to, from, size);
 }
 
@@ -336,7 +491,8 @@ CUresult fake_MemSetAccess(CUdeviceptr at, size_t size,
     pthread_mutex_lock(&lock);
     one = find(NULL);
     if (one != NULL) {
-        *one = (struct allocation){memory, size, true};
+        *one = (struct allocation){.memory = memory, .size = size,
+                                   .mapped = true};
         used += size;
     }
     pthread_mutex_unlock(&lock);

@@ -15,9 +15,15 @@ struct fake_event {
 
 static struct fake_event events[EVENTS];
 
+static char streams[64];
+
+bool fake_stream_is_first(CUstream stream)
+{
+    return (const void *)stream == &streams[0];
+}
+
 CUresult fake_StreamCreate(CUstream *out, unsigned flags)
 {
-    static char streams[64];
     static atomic_uint count;
 
     (void)flags;
