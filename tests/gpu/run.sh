@@ -74,6 +74,7 @@ part races sh "$here/races.sh" "$build"
 part compilers sh "$here/compilers.sh" "$build"
 part truth sh "$here/truth.sh" "$build"
 part capture sh "$here/capture.sh" "$build"
+part memory sh "$here/memory.sh" "$build"
 part faults sh "$here/faults.sh" "$build"
 part python sh "$here/python.sh" "$build"
 [ -z "${SANITIZE-}" ] ||
