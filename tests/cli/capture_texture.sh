@@ -77,15 +77,18 @@ check "a type's other name is that of a texture" all "exits 0" checks \
     "has 'table: {texture: table_data, extents: [entries]}'"
 sed '1i #define BLOCK 64' "$kernel" >plain.cu
 sed 's/extern "C"//' plain.cu >mangled.cu
+# From where no source lies.
+mkdir bare && cd bare || exit 1
 for symbol in "" _Z6samplePfyyyyiiii; do
     name=${symbol:+mangled}
-    "$fake/textured" "${name:-plain}.cu" plain.cubin
+    "$fake/textured" "../${name:-plain}.cu" plain.cubin
     # shellcheck disable=SC2086
-    captured "$folder/plain.cubin" $symbol
+    captured "$folder/bare/plain.cubin" $symbol
     check "without a source they are textures${symbol:+, by the symbol too}" \
         all "exits 0" "has 'extents: [8, 4, 2], channels: 4'" \
         "has 'extents: [53, 37], filter: linear'"
 done
+cd .. || exit 1
 
 FAKE_CUDA_FAIL=Memcpy3DAsync=1,3
 export FAKE_CUDA_FAIL
