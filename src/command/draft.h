@@ -143,6 +143,14 @@ struct shmt_draft {
     const char *symbol, *name;         /* the kernel's; "scale" of _Z5scalePf */
     const char *expression;            /* NULL: none */
     const char *source, *code;         /* the file and its text; NULL: none */
+    size_t folder_count;               /* of headers, absolute */
+    const char *const *folders;
+    bool found;                        /* the kernel, in the text or what that
+                                          includes */
+    const char *own;                   /* what of both it is made of; all where
+                                          it is not found */
+    const char *launching;             /* what host code names that launches
+                                          it; "": none is known */
     const char *program;               /* what NVRTC was told it is called */
     const char *compiled_in;           /* folder; NULL: that of this process */
     bool nvcc;                         /* it was found, not seen: absolute, */

@@ -27,6 +27,7 @@ static const char *const standards[] = {"c++11", "c++14", "c++17", "c++20"};
 
 struct writing {
     struct shmt_draft *draft;
+    const char **folders;                          /* of draft->folders */
     struct shmt_text includes, options, before;    /* before: -include */
 };
 
@@ -64,6 +65,21 @@ static bool is_given(const struct shmt_draft *draft, const char *name)
     return path != NULL && shmt_path_is_file(path);
 }
 
+/* A folder of headers, absolute as they are but for that of the draft. */
+static void add_folder(struct writing *writing, const char *item)
+{
+    struct shmt_draft *const draft = writing->draft;
+    const char *const own = shmt_path_folder(draft->arena, draft->path);
+    const char *const path =
+        own == NULL ? NULL : shmt_path_join(draft->arena, own, item);
+
+    add_item(&writing->includes, item);
+    if (path == NULL)
+        draft->keys.failed = true;
+    else
+        writing->folders[draft->folder_count++] = path;
+}
+
 /* Behind all definitions, wherever the option stands. */
 static void include_before(struct writing *writing, const char *name)
 {
@@ -94,7 +110,7 @@ static void add_own_folder(struct writing *writing)
         path = name == NULL || is_given(draft, name)
                    ? NULL : shmt_path_join(draft->arena, folder, name);
         if (path != NULL && shmt_path_is_file(path)) {
-            add_item(&writing->includes, folder);
+            add_folder(writing, folder);
             return;
         }
     }
@@ -172,13 +188,22 @@ static void add_keys(struct shmt_draft *draft,
 static void add_lists(struct writing *writing,
                       const struct shmt_compiler_line *line)
 {
+    enum { OWN = 2 };                  /* its headers, and beside it */
     struct shmt_draft *const draft = writing->draft;
 
+    writing->folders = shmt_arena_alloc(draft->arena,
+                                        line->includes.count + OWN,
+                                        sizeof *writing->folders);
+    draft->folders = writing->folders;
+    if (writing->folders == NULL) {
+        draft->keys.failed = true;
+        return;
+    }
     if (draft->headers != NULL)
-        add_item(&writing->includes, draft->headers);
+        add_folder(writing, draft->headers);
     add_own_folder(writing);
     for (size_t k = 0; k < line->includes.count; k++)
-        add_item(&writing->includes, line->includes.items[k]);
+        add_folder(writing, line->includes.items[k]);
     for (size_t k = 0; k < line->definitions.count; k++)
         shmt_draft_define(draft, line->definitions.items[k]);
     for (size_t k = 0; k < line->before.count; k++)

@@ -52,12 +52,75 @@ static bool is_extent(const struct shmt_draft *draft, int64_t value)
     return false;
 }
 
+/* Whether the kernel, or who launches it, names the number; of one that nobody
+ * names nothing is known. */
+static bool is_used(const struct shmt_draft *draft,
+                    const struct shmt_draft_number *number)
+{
+    return !draft->found || number->way == SHMT_DRAFT_OPTION ||
+           (number->way == SHMT_DRAFT_GUARDED &&
+            shmt_source_only_defines(draft->code, number->name)) ||
+           shmt_text_mentions(draft->own, number->name, 1) > 0 ||
+           shmt_text_mentions(draft->launching, number->name, 1) > 0;
+}
+
 static const char *reached(const struct shmt_draft *draft,
                            const struct shmt_draft_number *number)
 {
-    if (is_extent(draft, number->value))
+    if (shmt_source_is_warp(number->name, number->value))
+        return NULL;
+    if (is_extent(draft, number->value) &&
+        (is_used(draft, number) || draft->launching[0] == '\0'))
         return "it is an extent of the block";
-    return shmt_source_reaches(draft->code, number->name);
+    return shmt_source_reaches(draft->own, number->name);
+}
+
+/* The source with what it includes. */
+static enum shmtune_status read_whole(const struct shmt_draft *draft,
+                                      const char **out,
+                                      struct shmt_error *err)
+{
+    const char *const folder = shmt_path_folder(draft->arena, draft->path);
+    const char *const path =
+        folder == NULL ? NULL : shmt_path_join(draft->arena, folder,
+                                               draft->source);
+    struct shmt_source_splice splice = {
+        .arena = draft->arena, .folders = draft->folders,
+        .folder_count = draft->folder_count, .lax = true, .err = err};
+
+    *out = draft->code;
+    if (path == NULL)
+        return shmt_error_memory(err);
+    if (draft->whole != NULL)
+        return SHMTUNE_OK;
+    shmt_source_splice_text(&splice, path, draft->code);
+    return shmt_source_splice_end(&splice, out);
+}
+
+/* What of the source is the kernel's, and its launch's. */
+static enum shmtune_status find_own(struct shmt_draft *draft,
+                                    struct shmt_error *err)
+{
+    const struct shmt_source_kernel *kernel = NULL;
+    struct shmt_source source;
+    const char *whole;
+    enum shmtune_status status = read_whole(draft, &whole, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_source_read(draft->arena, whole, &source, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t k = 0; k < source.kernel_count; k++)
+        if (strcmp(source.kernels[k].name, draft->name) == 0 &&
+            source.kernels[k].signature.count == draft->argument_count)
+            kernel = &source.kernels[k];
+    draft->found = kernel != NULL;
+    draft->own = kernel == NULL
+                     ? whole : shmt_source_slice(draft->arena, whole, kernel);
+    draft->launching = shmt_source_launching(draft->arena, &source,
+                                             draft->name);
+    return draft->own == NULL || draft->launching == NULL
+               ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
 /* -- what is defined ------------------------------------------------------ */
@@ -100,6 +163,14 @@ static void find_plain(struct shmt_draft *draft)
     }
 }
 
+/* Behind #ifndef a number asks to be given. */
+static bool is_tuned(const struct shmt_draft *draft,
+                     const struct shmt_draft_number *number)
+{
+    return !shmt_source_is_warp(number->name, number->value) &&
+           is_used(draft, number);
+}
+
 /* What reaches nothing is a definition as any other, before those that it may
  * be used by. */
 static void drop_others(struct shmt_draft *draft)
@@ -112,7 +183,8 @@ static void drop_others(struct shmt_draft *draft)
 
         one->reaches = reached(draft, one);
         if (shmt_kernel_may_name(one->name) &&
-            (one->reaches != NULL || one->way == SHMT_DRAFT_GUARDED)) {
+            (one->reaches != NULL || (one->way == SHMT_DRAFT_GUARDED &&
+                                      is_tuned(draft, one)))) {
             draft->numbers[kept++] = *one;
             continue;
         }
@@ -231,22 +303,23 @@ static void add_blocks(struct shmt_draft *draft)
         if (draft->number_count == before)
             continue;
         draft->numbers[before].axis = axis;
-        if (draft->code != NULL &&
-            shmt_text_mentions(draft->code, "blockDim", 1) > 0)
+        if (draft->code != NULL && shmt_source_asks_block(draft->own, axis))
             draft->numbers[before].reaches = "the source asks blockDim";
     }
 }
 
-/* A kernel that asks how many blocks there are may do with others: each tried
- * is compared with what the application got. */
+/* A kernel with a loop over the grid may do with other blocks than there are:
+ * each tried is compared with what the application got. */
 const char *shmt_draft_propose_grid(struct shmt_draft *draft, int axis)
 {
     static const char *const names[] = {"GRID_X", "GRID_Y", "GRID_Z"};
     const char *name = names[axis];
     const size_t before = draft->number_count;
+    bool strides;
 
     if (!draft->propose || draft->grid[axis] < 2 || draft->code == NULL ||
-        shmt_text_mentions(draft->code, "gridDim", 1) == 0)
+        !shmt_source_strides(draft->arena, draft->own, axis, &strides) ||
+        !strides)
         return NULL;
     add(draft, name, strlen(name), draft->grid[axis], SHMT_DRAFT_GRID);
     if (draft->number_count > before) {
@@ -325,11 +398,14 @@ enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
                                             struct shmt_error *err)
 {
     int64_t shared;
-    const enum shmtune_status status = shared_bytes(draft, &shared, err);
+    enum shmtune_status status = shared_bytes(draft, &shared, err);
 
     if (status != SHMTUNE_OK)
         return status;
     if (draft->code != NULL) {
+        status = find_own(draft, err);
+        if (status != SHMTUNE_OK)
+            return status;
         for (size_t k = 0; k < draft->text.macro_count; k++) {
             const struct shmt_source_macro *macro = &draft->text.macros[k];
             int64_t value;

@@ -55,6 +55,10 @@ struct shmt_init_draft {
     struct shmt_source source;        /* what it says */
     struct shmt_source file;          /* what the file alone says */
     const struct shmt_source_kernel *kernel;
+    const char *parts;                /* what of the text the kernel is made
+                                         of, and what the host's code names
+                                         that launches it */
+    const char *launching;
     const struct shmt_source_kernel *reference;  /* NULL: none looks like it */
     const struct shmt_source_launch *launch;     /* NULL: there is none */
     struct shmt_signature signature;  /* of the kernel, types by their names */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * init_macro: the macros of a source that its spec may give other values:
- * those behind #ifndef, and plain definitions of a number that reaches the
- * block, an array in shared memory or the launch bounds.  Called by init.c.
+ * those that the kernel or its launch names, behind #ifndef, or plain
+ * definitions of a number that reaches the block, an array in shared memory or
+ * the launch bounds.  Called by init.c.
  */
 #include "config.h"
 
@@ -103,9 +104,9 @@ static bool multiplies_block(const char *text, const char *name)
 static const char *reaches_kernel(const struct shmt_init_draft *draft,
                                   const char *name)
 {
-    return multiplies_block(draft->text, name)
+    return multiplies_block(draft->parts, name)
                ? "it multiplies the block's index"
-               : shmt_source_reaches(draft->text, name);
+               : shmt_source_reaches(draft->parts, name);
 }
 
 /* `<<<grid, NAME>>>`, or `dim3 threads(NAME, 8)` for that. */
@@ -128,6 +129,29 @@ static const char *reached_by(const struct shmt_init_draft *draft,
 {
     return is_launched(draft, name) ? "it is an extent of the block"
                                     : reaches_kernel(draft, name);
+}
+
+static bool is_own_macro(const struct shmt_init_draft *draft, const char *name)
+{
+    for (size_t k = 0; k < draft->file.macro_count; k++)
+        if (strcmp(draft->file.macros[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* A macro of another kernel, or of the host, changes nothing of this one; of
+ * one of the file that nobody names nothing is known. */
+static bool is_used(const struct shmt_init_draft *draft, const char *name,
+                    const char *value)
+{
+    int64_t number;
+
+    return (shmt_text_mentions(draft->parts, name, 1) > 0 ||
+            shmt_text_mentions(draft->launching, name, 1) > 0 ||
+            (is_own_macro(draft, name) &&
+             shmt_source_only_defines(draft->text, name))) &&
+           !(shmt_init_number(value, &number) &&
+             shmt_source_is_warp(name, number));
 }
 
 /* A header cannot be given another definition. */
@@ -157,6 +181,8 @@ static void add_optional(struct shmt_init_draft *draft)
         const char *const given = shmt_init_given(draft, name);
         int64_t number;
 
+        if (!is_used(draft, name, source->macros[k].value))
+            continue;
         if (given != NULL ? shmt_init_number(given, &number)
                           : !is_real(source->macros[k].value) &&
                                 !is_type(source->macros[k].value))
@@ -178,7 +204,8 @@ static void add_plain(struct shmt_init_draft *draft)
         const char *const reaches =
             one->takes || !shmt_kernel_may_name(one->name) ||
                     (!given && !is_own(draft, one->name)) ||
-                    !shmt_init_number(one->value, &number)
+                    !shmt_init_number(one->value, &number) ||
+                    !is_used(draft, one->name, one->value)
                 ? NULL : reached_by(draft, one->name);
 
         if (reaches != NULL)
@@ -194,7 +221,12 @@ enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
                                      draft->source.macro_count +
                                          draft->source.define_count + 1,
                                      sizeof *draft->macros);
-    if (draft->macros == NULL)
+    draft->parts = shmt_source_slice(draft->arena, draft->text,
+                                     draft->kernel);
+    draft->launching = shmt_source_launching(draft->arena, &draft->source,
+                                             draft->kernel->name);
+    if (draft->macros == NULL || draft->parts == NULL ||
+        draft->launching == NULL)
         return shmt_error_memory(err);
     add_optional(draft);
     add_plain(draft);

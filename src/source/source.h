@@ -218,9 +218,35 @@ enum shmtune_status
 shmt_source_structures(struct shmt_arena *arena, const char *text,
                        const struct shmt_source_structure **out, size_t *count,
                        struct shmt_error *err);
+/* What of a source, of the same text, the kernel is made of: itself, and the
+ * functions, macros, types and variables that it names, and those that they
+ * name; and each condition of the preprocessor.  It is for looking for words:
+ * comments are left out, and of a macro all but its name and its value.  Lives
+ * in `arena`; NULL: there is no memory. */
+const char *shmt_source_slice(struct shmt_arena *arena, const char *text,
+                              const struct shmt_source_kernel *kernel);
 /* What makes a number with this name one to tune, "it stands in the launch
  * bounds"; NULL: nothing that is known. */
 const char *shmt_source_reaches(const char *text, const char *name);
+/* Whether the text asks how large a block is along an axis, 0 to 2. */
+bool shmt_source_asks_block(const char *text, int axis);
+/* *strides: a sum of the text goes on by how many blocks there are along the
+ * axis, `i += gridDim.x * blockDim.x`, or something is divided by it, as where
+ * any grid does all of the work.  false: there is no memory. */
+bool shmt_source_strides(struct shmt_arena *arena, const char *text, int axis,
+                         bool *strides);
+/* Whether the macro has a default, behind #ifndef, and stands nowhere else: in
+ * a header that is not there, perhaps. */
+bool shmt_source_only_defines(const char *text, const char *name);
+/* Whether the macro is the size of a warp, which is what it is. */
+bool shmt_source_is_warp(const char *name, int64_t value);
+/* What host code says of how the kernel of that name is launched: block and
+ * grid, shared memory, arguments of a template, and the values of the variables
+ * in them.  For looking for words; "" where it launches none.  Lives in
+ * `arena`; NULL: there is no memory. */
+const char *shmt_source_launching(struct shmt_arena *arena,
+                                  const struct shmt_source *source,
+                                  const char *name);
 /* *zero: the text asks whether the macro is set, `#if NAME`, `NAME ? a : b`, or
  * adds it and does nothing else with it, `[TILE + NAME]`, so that 0 may be a
  * value of it as 1 is.  false: there is no memory. */

@@ -343,6 +343,49 @@ check "of which the command decides" all "exits 0" \
     "has 'arguments: [y, n, list, x]'" "has 'list: {type: i32, role: input, '" \
     "has 'shared_dynamic: '"
 
+# -- macros of others ---------------------------------------------------------
+cat >"$own/helpers.h" <<'END'
+#ifndef WAIVED
+#define WAIVED 2
+#endif
+END
+cat >"$own/macros.cu" <<'END'
+#include "helpers.h"
+#define R 4
+#define NDIM 8
+#define WARP_SIZE 32
+#ifndef TURNS
+#define TURNS 100
+#endif
+#ifndef ITEMS
+#define ITEMS 2
+#endif
+#ifndef ROWS
+#define ROWS 128
+#endif
+__global__ void wide(float *y) { __shared__ float s[NDIM + 2 * R]; y[0] = s[1]; }
+__device__ int first() { return blockIdx.x * blockDim.x * ITEMS; }
+__global__ void narrow(float *y, int n)
+{
+    __shared__ float s[WARP_SIZE];
+    s[threadIdx.x % WARP_SIZE] = n;
+    y[first() + threadIdx.x] = s[0];
+}
+int main()
+{
+    dim3 threads(ROWS);
+    for (int k = 0; k < TURNS; k++)
+        narrow<<<n / (ITEMS * ROWS), threads>>>(y, n);
+}
+END
+draft=$own/macros.yaml
+run init "$own/macros.cu" --entry narrow
+check "macros of the kernel and of its launch are parameters" all "exits 0" \
+    "has 'ITEMS: {values: [1, 2, 4, 8], default: 2}'" \
+    "has 'ROWS: {values: [32, 64, 128, 256, 512], default: 128}'"
+check "and no others, nor the size of a warp" all "lacks 'NDIM'" "lacks ' R:'" \
+    "lacks 'TURNS'" "lacks 'WAIVED'" "lacks 'WARP_SIZE'"
+
 # -- what cannot be drafted ---------------------------------------------------
 cat >"$own/many.cu" <<'END'
 __global__ void many(float *y, int a, int b, int c, int d, int e, int f, int g,

@@ -57,6 +57,24 @@ static void check_extents(const struct shmt_source *source, const char *code,
     }
 }
 
+/* What a kernel uses has its name, and is such a text again. */
+static void check_slice(struct shmt_arena *arena, const char *text,
+                        const struct shmt_source *source)
+{
+    for (size_t k = 0; k < source->kernel_count && k < 4; k++) {
+        const struct shmt_source_kernel *const kernel = &source->kernels[k];
+        const char *const own = shmt_source_slice(arena, text, kernel);
+        bool strides;
+
+        FUZZ_HOLDS(own != NULL);
+        FUZZ_HOLDS(shmt_source_launching(arena, source, kernel->name) != NULL);
+        for (int axis = 0; axis < 3; axis++) {
+            FUZZ_HOLDS(shmt_source_strides(arena, own, axis, &strides));
+            (void)shmt_source_asks_block(own, axis);
+        }
+    }
+}
+
 static void check_host(const struct shmt_source *source, const char *text)
 {
     for (size_t k = 0; k < source->variable_count; k++)
@@ -134,6 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_HOLDS(shmt_source_read(arena, text, &source, NULL) == SHMTUNE_OK);
     check_source(&source, text);
     check_globals(arena, text, &source);
+    check_slice(arena, text, &source);
     check_extents(&source, text, INT32_MAX);
     FUZZ_HOLDS(shmt_source_preprocess(arena, text, &plain, NULL) ==
                SHMTUNE_OK);

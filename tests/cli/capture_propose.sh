@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# capture --propose: what of a source is a parameter of this kernel, and the
+# values to try.  No GPU is needed.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+. "$SHMT_SRCDIR/tests/cli/application.sh"
+
+if [ -z "$FAKE_NVRTC_REAL" ]; then
+    skip "of a source what the kernel uses is proposed" "no NVRTC"
+    finish
+    exit 0
+fi
+cd "$folder" || exit 1
+
+# cover: of the kernel in source.cu, which is given before and after it; its
+# block is 256 wide.
+cover() {
+    rm -rf taken
+    run capture --no-rerun --propose -o taken -- \
+        env APPLICATION_SOURCE=source.cu "$fake/application" opened load \
+        cover=1000
+}
+has() { grep -qF -e "$1" taken/cover-1/kernel.yaml; }
+# Whether check takes it.
+checks() {
+    "$build/shmtune" check taken/cover-1 >checked 2>&1 || ! sed 's/^/# /' checked
+}
+
+cat >tile.h <<'END'
+__device__ float turn(float x) { __shared__ float t[LANES]; t[0] = x; return t[0]; }
+END
+cat >source.cu <<'END'
+__constant__ float offsets[2];
+#define R 4
+#define NDIM 8
+#define LANES 64
+#define WARP_SIZE 32
+#ifndef UNROLL
+#define UNROLL 4
+#endif
+#ifndef OTHERS
+#define OTHERS 4
+#endif
+#include "tile.h"
+extern "C" __global__ void blend(float *x)
+{
+    __shared__ float s[NDIM + 2 * R][NDIM + 2 * R][NDIM + 2 * R];
+    for (int i = blockIdx.x; i < OTHERS; i += gridDim.x * blockDim.x)
+        x[i] = s[0][0][0];
+}
+extern "C" __global__ void cover(float *z, const float *x, float a, int n)
+{
+    __shared__ float s[WARP_SIZE];
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    s[0] = 0;
+#pragma unroll UNROLL
+    for (int k = 0; k < 16; k++)
+        if (i < n) z[i] = turn(a * x[i]) + s[0];
+}
+END
+cover
+check "macros that another kernel uses are no parameters" all "exits 0" \
+    "! has ' R:'" "! has NDIM" "! has OTHERS" checks
+check "those of the kernel are, and of what it calls in a header" all \
+    "has '  UNROLL: {values: [1, 2, 4, 8, 16], default: 4}'" \
+    "has '  LANES: {values: [16, 32, 64, 128, 256], default: 64, override: true}'"
+check "but for the size of a warp" all "! has WARP_SIZE"
+check "a loop of another kernel over the grid is none of this one" all "! has GRID_X"
+
+finish
