@@ -198,6 +198,44 @@ static enum shmtune_status find_launch(struct job *job, const char *path,
     return SHMTUNE_OK;
 }
 
+/* A spec is UTF-8, and could not say it otherwise. */
+static enum shmtune_status refuse_name(const char *path,
+                                       struct shmt_error *err)
+{
+    const size_t size = strlen(path);
+    size_t at = 0, length = 1;
+    uint32_t code;
+
+    for (; at < size && length > 0; at += length)
+        length = shmt_utf8_decode(path + at, size - at, &code);
+    return length > 0
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s: a spec is UTF-8, and this name of its "
+                                "source is not: rename it", path);
+}
+
+/* The file that includes the source, which may have other kernels. */
+static enum shmtune_status read_compiled(struct job *job,
+                                         struct shmt_error *err)
+{
+    struct shmt_init_draft *const draft = &job->draft;
+    bool several;
+    enum shmtune_status status;
+
+    if (job->entry == NULL)
+        job->entry = draft->kernel->qualified;
+    status = shmt_init_read_compiled(draft, draft->compiled, err);
+    if (status == SHMTUNE_OK)
+        status = refuse_name(draft->path, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    find_meant(job, &several);
+    return draft->kernel != NULL
+               ? SHMTUNE_OK
+               : refuse(job, draft->compiled, several, err);
+}
+
 static enum shmtune_status choose(struct job *job, const char *path,
                                   struct shmt_error *err)
 {
@@ -207,6 +245,12 @@ static enum shmtune_status choose(struct job *job, const char *path,
     find_meant(job, &several);
     if (draft->kernel == NULL || several)
         return refuse(job, path, several, err);
+    if (draft->compiled != NULL) {
+        const enum shmtune_status status = read_compiled(job, err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+    }
     find_reference(draft);
     return find_launch(job, path, err);
 }
@@ -272,23 +316,6 @@ static enum shmtune_status tell(const struct job *job,
         fputs(shmt_text_string(&text), stderr);
     shmt_text_free(&text);
     return SHMTUNE_OK;
-}
-
-/* A spec is UTF-8, and could not say it otherwise. */
-static enum shmtune_status refuse_name(const char *path,
-                                       struct shmt_error *err)
-{
-    const size_t size = strlen(path);
-    size_t at = 0, length = 1;
-    uint32_t code;
-
-    for (; at < size && length > 0; at += length)
-        length = shmt_utf8_decode(path + at, size - at, &code);
-    return length > 0
-               ? SHMTUNE_OK
-               : shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                                "%s: a spec is UTF-8, and this name of its "
-                                "source is not: rename it", path);
 }
 
 /* The spec beside the source unless -o says where. */

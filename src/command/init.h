@@ -49,6 +49,8 @@ struct shmt_init_draft {
     const char *spec_folder;          /* absolute */
     struct shmt_compiler_line line;   /* how the source is built */
     const char *built;                /* the file that says so; NULL: none */
+    const char *compiled;             /* another file, which includes the
+                                         source; NULL: none */
     const char *text;                 /* of the source, with what it includes,
                                          and of the file that launches it */
     const char *own;                  /* without the latter */
@@ -103,6 +105,11 @@ void shmt_init_add_build(const struct shmt_init_draft *draft,
  * quotes, as far as they are there, behind the macros that it is built with. */
 enum shmtune_status shmt_init_read(struct shmt_init_draft *draft,
                                    const char *path, struct shmt_error *err);
+/* Of a source that is compiled with another file: that, which then is the
+ * source. */
+enum shmtune_status shmt_init_read_compiled(struct shmt_init_draft *draft,
+                                            const char *path,
+                                            struct shmt_error *err);
 /* Of a kernel that is launched elsewhere: a file beside the source that does,
  * behind its text. */
 enum shmtune_status shmt_init_read_launch(struct shmt_init_draft *draft,
@@ -126,8 +133,8 @@ enum shmtune_status shmt_init_plan(struct shmt_init_draft *draft,
 /* init_macro.c: once the rest is known. */
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
                                           struct shmt_error *err);
-/* A `constexpr int NAME = 32;` that would be one of them as a macro; NULL:
- * none. */
+/* A `constexpr int NAME = 32;`, or a #define of a header, that would be one of
+ * them as a macro behind #ifndef; NULL: none. */
 const char *shmt_init_constant(const struct shmt_init_draft *draft);
 
 /* init_global.c: whether the kernel uses one that nobody else gives a value, or

@@ -15,7 +15,70 @@
 #include "yaml/yaml.h"
 
 /* Folders above the source's, bytes of a file, ways up to a folder. */
-enum { HIGHEST = 8, BYTES = 256 << 20, UPS = 3 };
+enum { HIGHEST = 8, BYTES = 256 << 20, UPS = 3, FILES = 256 };
+
+/* -- what is compiled ----------------------------------------------------- */
+
+static bool is_code(const char *name)
+{
+    static const char *const ends[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
+    const char *const dot = strrchr(name, '.');
+
+    for (size_t k = 0; dot != NULL && k < sizeof ends / sizeof ends[0]; k++)
+        if (strcmp(dot, ends[k]) == 0)
+            return true;
+    return false;
+}
+
+static enum shmtune_status read_line(struct shmt_init_draft *draft,
+                                     const char *folder,
+                                     const struct shmt_compiler_words *words,
+                                     struct shmt_compiler_line *out,
+                                     struct shmt_error *err)
+{
+    struct shmt_compiler_words kept;
+    const enum shmtune_status status = shmt_compiler_line_command(
+        draft->arena, folder, words->items, words->count, &kept, err);
+
+    return status != SHMTUNE_OK
+               ? status
+               : shmt_compiler_line_read(draft->arena, folder, kept.items,
+                                         kept.count, out, err);
+}
+
+/* *out: the file of a command that includes the source, which then is compiled
+ * with it; NULL: none, or the source itself. */
+static enum shmtune_status
+find_compiled(struct shmt_init_draft *draft, const char *path,
+              const char *folder, const struct shmt_compiler_words *words,
+              const char **out, struct shmt_error *err)
+{
+    struct shmt_compiler_line line;
+    enum shmtune_status status = read_line(draft, folder, words, &line, err);
+
+    *out = NULL;
+    for (size_t k = 1; status == SHMTUNE_OK && k < words->count; k++) {
+        const char *const word = words->items[k];
+        const char *const file =
+            shmt_compiler_line_path(draft->arena, folder, word);
+        bool includes = false;
+
+        if (file == NULL)
+            return shmt_error_memory(err);
+        if (!is_code(word) || !shmt_path_is_file(file))
+            continue;
+        if (shmt_path_is_same(file, path)) {
+            *out = NULL;
+            break;
+        }
+        if (*out == NULL)
+            status = shmt_source_includes(file, path, line.includes.items,
+                                          line.includes.count, &includes, err);
+        if (includes)
+            *out = file;
+    }
+    return status;
+}
 
 /* -- compile_commands.json ------------------------------------------------ */
 
@@ -62,8 +125,39 @@ static enum shmtune_status take_words(struct shmt_init_draft *draft,
     return out->items == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
-/* The entry of the source, or else the first of its folder: what is included
- * has none.  `place`: the folder of the list. */
+/* An entry whose file includes the source. */
+static enum shmtune_status search_includer(struct shmt_init_draft *draft,
+                                           const json_t *root,
+                                           const char *place, const char *path,
+                                           struct found *found,
+                                           struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    const char *compiled = NULL;
+
+    for (size_t k = 0; status == SHMTUNE_OK && compiled == NULL &&
+                       k < json_array_size(root) && k < FILES; k++) {
+        const json_t *const entry = json_array_get(root, k);
+        const char *const folder = shmt_path_join(draft->arena, place,
+                                                  text_of(entry, "directory"));
+        struct shmt_compiler_words words;
+
+        if (folder == NULL)
+            return shmt_error_memory(err);
+        status = take_words(draft, entry, &words, err);
+        if (status == SHMTUNE_OK)
+            status = find_compiled(draft, path, folder, &words, &compiled,
+                                   err);
+        if (status == SHMTUNE_OK && compiled != NULL) {
+            found->words = words;
+            found->folder = folder;
+        }
+    }
+    return status;
+}
+
+/* The entry of the source, or else one whose file includes it, or the first of
+ * its folder.  `place`: the folder of the list. */
 static enum shmtune_status search(struct shmt_init_draft *draft,
                                   const json_t *root, const char *place,
                                   const char *path, struct found *found,
@@ -95,7 +189,9 @@ static enum shmtune_status search(struct shmt_init_draft *draft,
         found->folder = folder;
         status = take_words(draft, entry, &found->words, err);
     }
-    return status;
+    return status != SHMTUNE_OK || found->exact
+               ? status
+               : search_includer(draft, root, place, path, found, err);
 }
 
 /* Of one that is damaged. */
@@ -214,22 +310,17 @@ enum shmtune_status shmt_init_find_build(struct shmt_init_draft *draft,
                                          const char *const *words,
                                          size_t count, struct shmt_error *err)
 {
-    struct found found = {.folder = NULL};
-    struct shmt_compiler_words kept;
+    struct found found = {.words = {count, (const char **)words}};
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (count == 0) {
+    if (count == 0)
         status = find(draft, path, &found, &draft->built, err);
-        words = found.words.items;
-        count = found.words.count;
-    }
     if (status == SHMTUNE_OK)
-        status = shmt_compiler_line_command(draft->arena, found.folder, words,
-                                            count, &kept, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_compiler_line_read(draft->arena, found.folder,
-                                         kept.items, kept.count, &draft->line,
-                                         err);
+        status = read_line(draft, found.folder, &found.words, &draft->line,
+                           err);
+    if (status == SHMTUNE_OK && found.words.count > 0)
+        status = find_compiled(draft, path, found.folder, &found.words,
+                               &draft->compiled, err);
     drop_folders(draft, &draft->line.includes);
     return status;
 }

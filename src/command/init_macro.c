@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command/init.h"
@@ -109,7 +110,17 @@ static const char *reaches_kernel(const struct shmt_init_draft *draft,
                : shmt_source_reaches(draft->parts, name);
 }
 
-/* `<<<grid, NAME>>>`, or `dim3 threads(NAME, 8)` for that. */
+/* Whether the text names the variable, or that of "threads.x". */
+static bool names(const char *text, const char *variable)
+{
+    char own[128];
+
+    snprintf(own, sizeof own, "%.*s", (int)strcspn(variable, "."), variable);
+    return shmt_text_mentions(text, own, 1) > 0;
+}
+
+/* `<<<grid, NAME>>>`, or `dim3 threads(NAME, 8)`, `threads.x = NAME` for
+ * that. */
 static bool is_launched(const struct shmt_init_draft *draft, const char *name)
 {
     const char *const block =
@@ -118,7 +129,7 @@ static bool is_launched(const struct shmt_init_draft *draft, const char *name)
     if (shmt_text_mentions(block, name, 1) > 0)
         return true;
     for (size_t k = 0; k < draft->source.variable_count; k++)
-        if (shmt_text_mentions(block, draft->source.variables[k].name, 1) > 0 &&
+        if (names(block, draft->source.variables[k].name) &&
             shmt_text_mentions(draft->source.variables[k].value, name, 1) > 0)
             return true;
     return false;
@@ -241,5 +252,14 @@ const char *shmt_init_constant(const struct shmt_init_draft *draft)
         if (shmt_init_number(draft->source.variables[k].value, &number) &&
             reaches_kernel(draft, draft->source.variables[k].name) != NULL)
             return draft->source.variables[k].name;
+    for (size_t k = 0; k < draft->source.define_count; k++) {
+        const struct shmt_source_define *const one =
+            &draft->source.defines[k];
+
+        if (!one->takes && shmt_init_number(one->value, &number) &&
+            is_used(draft, one->name, one->value) &&
+            reached_by(draft, one->name) != NULL)
+            return one->name;
+    }
     return NULL;
 }

@@ -109,13 +109,26 @@ static const char *find_launch(struct shmt_init_draft *draft,
     return NULL;
 }
 
+/* The file, which includes the source, as it is named from the spec's folder;
+ * NULL: there is no memory. */
+static const char *named(const struct shmt_init_draft *draft, const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const folder = shmt_path_folder(draft->arena, path);
+
+    if (folder == NULL)
+        return NULL;
+    return shmt_path_is_same(folder, draft->spec_folder)
+               ? slash == NULL ? path : slash + 1
+               : shmt_path_absolute(draft->arena, path);
+}
+
 /* A file that includes the source: it may define what that needs. */
 static enum shmtune_status keep_launcher(struct shmt_init_draft *draft,
                                          const char *path,
                                          struct shmt_source_splice *splice,
                                          struct shmt_error *err)
 {
-    const char *const slash = strrchr(path, '/');
     const char *text;
     size_t size;
     enum shmtune_status status = keep(draft, splice, err);
@@ -125,11 +138,21 @@ static enum shmtune_status keep_launcher(struct shmt_init_draft *draft,
     if (status == SHMTUNE_OK)
         status = shmt_source_read(draft->arena, text, &draft->file, err);
     draft->own = draft->text;
-    draft->path = draft->path[0] == '/' ? shmt_path_absolute(draft->arena, path)
-                  : slash == NULL       ? path
-                                        : slash + 1;
+    draft->path = named(draft, path);
     return status == SHMTUNE_OK && draft->path == NULL ? shmt_error_memory(err)
                                                        : status;
+}
+
+enum shmtune_status shmt_init_read_compiled(struct shmt_init_draft *draft,
+                                            const char *path,
+                                            struct shmt_error *err)
+{
+    struct splice splice = {.arena = draft->arena, .err = err,
+                            .includes = &draft->line.includes};
+
+    shmt_init_add_definitions(draft, &splice.text);
+    add_file(&splice, path, 0);
+    return keep_launcher(draft, path, &splice, err);
 }
 
 enum shmtune_status shmt_init_read_launch(struct shmt_init_draft *draft,

@@ -142,4 +142,55 @@ printf %s '[1, {"file": 3}, {"directory": "/", "file": "x"}]' \
 run init part.cuh --force
 check "entries that say nothing are passed over" all "exits 0" err_empty \
     "lacks 'Built as'"
+
+# -- a source that another file includes ---------------------------------------
+mkdir -p "$own/kernels"
+cat >"$own/kernels/part.h" <<'END'
+__global__ void part(real *y, int n)
+{
+    if (blockIdx.x * TILE_DIM + threadIdx.x < n)
+        y[blockIdx.x * TILE_DIM + threadIdx.x] = 1;
+}
+END
+cat >"$own/src/driver.cu" <<'END'
+#include <cstdio>
+typedef double real;
+#define TILE_DIM 64
+#include <part.h>
+__global__ void another(float *y) { y[0] = 1; }
+void run(int n) { part<<<n / TILE_DIM, TILE_DIM>>>(y, n); }
+END
+draft=$own/kernels/part.yaml
+run init "$own/kernels/part.h" -- nvcc -I../kernels -c driver.cu
+check "what the command compiles is the source, which includes the file" all \
+    "exits 0" "has '/src/driver.cu'" "has 'entry: part'" \
+    "has 'y: {type: f64, role: output, '" "has 'compiler: nvcc'" \
+    "has 'TILE_DIM: {values: [16, 32, 64, 128, 256], default: 64, override: true}'"
+run init "$own/kernels/part.h" --force -- nvcc -c driver.cu
+check "unless it includes it not" all "exits 0" "has 'source: part.h'"
+draft=$own/src/part.yaml
+run init "$own/kernels/part.h" -o part.yaml --force -- nvcc -I ../kernels driver.cu
+check "which is named from the spec's folder" all "exits 0" \
+    "has 'source: driver.cu'" "has 'includes: [\"../kernels\"]'"
+cat >"$own/build/compile_commands.json" <<END
+[{"directory": "$own/build", "file": "../src/scale.cu",
+  "arguments": ["nvcc", "-c", "../src/scale.cu"]},
+ {"directory": "$own/build", "file": "../src/driver.cu",
+  "command": "nvcc -I$own/kernels -c ../src/driver.cu -o driver.o"}]
+END
+draft=$own/kernels/part.yaml
+run init "$own/kernels/part.h" --force
+check "a project says who includes it" all "exits 0" \
+    "has '/src/driver.cu'" "has 'y: {type: f64, role: output, '" \
+    "has '# Built as in ../build/compile_commands.json:'"
+cat >"$own/src/bound.h" <<'END'
+#define MOST 128
+__global__ void __launch_bounds__(MOST) bound(float *y) { y[threadIdx.x] = 1; }
+END
+echo '#include "bound.h"' >"$own/src/bounds.cu"
+draft=$own/src/bound.yaml
+run init bound.h -- nvcc -c bounds.cu
+check "what a header defines is named, as it cannot be given otherwise" all \
+    "exits 0" "has 'source: bounds.cu'" \
+    "has 'behind #ifndef BLOCK; MOST, a constant there, may be one'"
 finish

@@ -354,6 +354,7 @@ cat >"$own/macros.cu" <<'END'
 #define R 4
 #define NDIM 8
 #define WARP_SIZE 32
+#define EACH 64
 #ifndef TURNS
 #define TURNS 100
 #endif
@@ -364,6 +365,11 @@ cat >"$own/macros.cu" <<'END'
 #define ROWS 128
 #endif
 __global__ void wide(float *y) { __shared__ float s[NDIM + 2 * R]; y[0] = s[1]; }
+__global__ void each(float *y, int n)
+{
+    for (int i = threadIdx.x; i < n; i += EACH)
+        y[blockIdx.x * n + i] = 1;
+}
 __device__ int first() { return blockIdx.x * blockDim.x * ITEMS; }
 __global__ void narrow(float *y, int n)
 {
@@ -373,7 +379,9 @@ __global__ void narrow(float *y, int n)
 }
 int main()
 {
-    dim3 threads(ROWS);
+    dim3 threads(ROWS), many;
+    many.x = EACH;
+    each<<<n, many>>>(y, n);
     for (int k = 0; k < TURNS; k++)
         narrow<<<n / (ITEMS * ROWS), threads>>>(y, n);
 }
@@ -384,7 +392,11 @@ check "macros of the kernel and of its launch are parameters" all "exits 0" \
     "has 'ITEMS: {values: [1, 2, 4, 8], default: 2}'" \
     "has 'ROWS: {values: [32, 64, 128, 256, 512], default: 128}'"
 check "and no others, nor the size of a warp" all "lacks 'NDIM'" "lacks ' R:'" \
-    "lacks 'TURNS'" "lacks 'WAIVED'" "lacks 'WARP_SIZE'"
+    "lacks 'TURNS'" "lacks 'WAIVED'" "lacks 'WARP_SIZE'" "lacks 'EACH'"
+draft=$own/each.yaml
+run init "$own/macros.cu" --entry each -o "$draft"
+check "a member of the block's variable is an extent" all "exits 0" \
+    "has 'EACH is a #define of the source; it is an extent of the block'"
 
 # -- what cannot be drafted ---------------------------------------------------
 cat >"$own/many.cu" <<'END'
