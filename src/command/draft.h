@@ -83,7 +83,7 @@ struct shmt_draft_number {
     enum shmt_draft_way way;
     const char *reaches;               /* for people; NULL: nothing */
     int axis;                          /* of a SHMT_DRAFT_BLOCK or _GRID */
-    int64_t most;                      /* no larger value is worth a try */
+    int64_t least, most;               /* no other value is worth a try */
     bool zero;                         /* 0 may be in the place of 1 */
 };
 
@@ -100,7 +100,7 @@ struct shmt_draft_dimension {
 
 enum {
     SHMT_DRAFT_NUMBERS = 48, SHMT_DRAFT_DIMENSIONS = 64,
-    SHMT_DRAFT_OPTIONS = 6, SHMT_DRAFT_QUESTIONS = 6
+    SHMT_DRAFT_OPTIONS = 6, SHMT_DRAFT_QUESTIONS = 6, SHMT_DRAFT_ARRAYS = 32
 };
 
 /* Expressions of host code for an extent of the grid. */
@@ -169,6 +169,9 @@ struct shmt_draft {
     struct shmt_draft_memory *memories;
     struct shmt_source text;           /* what the source says */
     const struct shmt_signature *signature;        /* NULL: not found */
+    size_t arrays_count;               /* what arrays in shared memory take, of
+                                          the functions whose do by a number */
+    const char *arrays[SHMT_DRAFT_ARRAYS];
     size_t global_count;               /* variables that the source declares */
     const struct shmt_source_global *globals;
     size_t number_count, dimension_count;
@@ -227,6 +230,19 @@ enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
                                             struct shmt_error *err);
 void shmt_draft_parameters(const struct shmt_draft *draft,
                            struct shmt_text *text);
+/* Whether its values to try are in force. */
+bool shmt_draft_is_proposed(const struct shmt_draft *draft,
+                            const struct shmt_draft_number *one);
+/* draft_shared.c: into `arrays`, once the numbers are there. */
+enum shmtune_status shmt_draft_find_arrays(struct shmt_draft *draft,
+                                           struct shmt_error *err);
+/* Less than the first power of two, up to four times the number's value, with
+ * which arrays are more than there is; INT64_MAX: none. */
+int64_t shmt_draft_most_of_arrays(const struct shmt_draft *draft,
+                                  const struct shmt_draft_number *one);
+/* `constraints`, or nothing. */
+void shmt_draft_constraints(const struct shmt_draft *draft,
+                            struct shmt_text *text);
 /* draft_registers.c: a limit of the registers, where it would let in more
  * blocks. */
 void shmt_draft_registers(const struct shmt_draft *draft,

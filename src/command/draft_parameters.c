@@ -15,8 +15,10 @@
 #include "command/init.h"
 #include "gpu/gpu.h"
 
-/* Of a block; of arrays in shared memory. */
-enum { THREADS = 1024, SHARED_BYTES = 48 * 1024, MOST_IMAGE = 1 << 26 };
+/* Of a block, and of a warp; of arrays in shared memory. */
+enum {
+    THREADS = 1024, WARP = 32, SHARED_BYTES = 48 * 1024, MOST_IMAGE = 1 << 26
+};
 
 static const struct shmt_draft_number *find(const struct shmt_draft *draft,
                                             const char *name, size_t length)
@@ -377,13 +379,17 @@ static int64_t most_of_extent(const struct shmt_draft *draft, int64_t value)
     return THREADS * value / threads;
 }
 
-/* Beyond it the block is more than there is, or shared memory where that grows
- * as the number does; what of it the launch gives may be meant for the block as
- * it was. */
+/* Less than a warp is no block that is worth a try.  Beyond `most` the block is
+ * more than there is, or shared memory where that grows as the number does;
+ * what of it the launch gives may be meant for the block as it was. */
 static void limit(const struct shmt_draft *draft, int64_t shared,
                   struct shmt_draft_number *one)
 {
+    one->least = 1;
     one->most = INT64_MAX;
+    if (is_extent(draft, one->value) && one->value >= WARP &&
+        draft->block[0] * draft->block[1] * draft->block[2] == one->value)
+        one->least = WARP;
     if (one->way == SHMT_DRAFT_BLOCK && draft->shared > 0)
         one->most = one->value;
     else if (one->way == SHMT_DRAFT_BLOCK || is_extent(draft, one->value))
@@ -392,6 +398,9 @@ static void limit(const struct shmt_draft *draft, int64_t shared,
         one->value <= INT32_MAX &&
         one->most > SHARED_BYTES * one->value / shared)
         one->most = SHARED_BYTES * one->value / shared;
+    if (one->way != SHMT_DRAFT_BLOCK &&
+        one->most > shmt_draft_most_of_arrays(draft, one))
+        one->most = shmt_draft_most_of_arrays(draft, one);
 }
 
 enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
@@ -417,6 +426,9 @@ enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
         find_plain(draft);
         drop_others(draft);
         shmt_draft_find_block(draft);
+        status = shmt_draft_find_arrays(draft, err);
+        if (status != SHMTUNE_OK)
+            return status;
     }
     add_blocks(draft);
     for (size_t k = 0; k < draft->number_count; k++) {
@@ -467,7 +479,7 @@ static void add_values(const struct shmt_draft_number *one,
                     quarter = (value + 3) / 4;
 
     if (one->way != SHMT_DRAFT_GRID) {
-        shmt_init_values(value, one->most, one->zero, text);
+        shmt_init_values(value, one->least, one->most, one->zero, text);
         return;
     }
     shmt_text_add(text, "[");
@@ -475,6 +487,12 @@ static void add_values(const struct shmt_draft_number *one,
         shmt_text_addf(text, "%lld, ", quarter);
     shmt_text_addf(text, "%lld, %lld, %lld, %lld], default: %lld", half, value,
                    2 * value, 4 * value, value);
+}
+
+bool shmt_draft_is_proposed(const struct shmt_draft *draft,
+                            const struct shmt_draft_number *one)
+{
+    return draft->propose && one->reaches != NULL && one->most >= one->value;
 }
 
 /* A number of the block alone, of a kernel that does not ask for it, is tuned
@@ -485,8 +503,7 @@ void shmt_draft_parameters(const struct shmt_draft *draft,
     shmt_text_add(text, "parameters:\n");
     for (size_t k = 0; k < draft->number_count; k++) {
         const struct shmt_draft_number *one = &draft->numbers[k];
-        const bool proposed = draft->propose && one->reaches != NULL &&
-                              one->most >= one->value;
+        const bool proposed = shmt_draft_is_proposed(draft, one);
 
         if (one == draft->changed) {
             shmt_text_addf(text, "  %s: {values: [%lld], default: %lld%s",
@@ -507,4 +524,6 @@ void shmt_draft_parameters(const struct shmt_draft *draft,
                            (long long)one->value, suffix_of(one));
     }
     shmt_draft_registers(draft, text);
+    if (draft->changed == NULL)
+        shmt_draft_constraints(draft, text);
 }

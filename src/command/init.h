@@ -17,6 +17,7 @@ struct shmt_init_macro {
                                          #ifndef */
     bool given;                       /* by the command that builds it; else,
                                          if it reaches, a plain definition */
+    int64_t most;                     /* as an extent of the block, too */
 };
 
 /* A dimension of the problem. */
@@ -155,9 +156,9 @@ void shmt_init_add_tolerance(const struct shmt_signature_parameter *parameter,
 /* Writes the spec, with a mark for all that is not known. */
 void shmt_init_write(const struct shmt_init_draft *draft,
                      struct shmt_text *text);
-/* Powers of two around the value, `most` at most, and the value: "[1, 2, 4],
- * default: 2".  `zero`: 0 may be in the place of 1. */
-void shmt_init_values(int64_t value, int64_t most, bool zero,
+/* Powers of two around the value, from `least` to `most`, and the value: "[1,
+ * 2, 4], default: 2".  `zero`: 0 may be in the place of 1. */
+void shmt_init_values(int64_t value, int64_t least, int64_t most, bool zero,
                       struct shmt_text *text);
 
 /* init_expr.c: the text in the draft's arena, and frees it; NULL where it has

@@ -178,6 +178,9 @@ static bool is_own(const struct shmt_init_draft *draft, const char *name)
 
 static void add(struct shmt_init_draft *draft, struct shmt_init_macro macro)
 {
+    enum { THREADS = 1024 };           /* of a block */
+
+    macro.most = is_launched(draft, macro.name) ? THREADS : INT64_MAX;
     if (!is_there(draft, macro.name))
         draft->macros[draft->macro_count++] = macro;
 }
@@ -200,7 +203,7 @@ static void add_optional(struct shmt_init_draft *draft)
             add(draft, (struct shmt_init_macro){
                            name, given != NULL ? given
                                                : source->macros[k].value,
-                           NULL, given != NULL});
+                           NULL, given != NULL, 0});
     }
 }
 
@@ -221,7 +224,7 @@ static void add_plain(struct shmt_init_draft *draft)
 
         if (reaches != NULL)
             add(draft, (struct shmt_init_macro){one->name, one->value,
-                                                reaches, given});
+                                                reaches, given, 0});
     }
 }
 

@@ -65,10 +65,9 @@ static void add_problem(const struct shmt_init_draft *draft,
     }
 }
 
-void shmt_init_values(int64_t value, int64_t most, bool zero,
+void shmt_init_values(int64_t value, int64_t least, int64_t most, bool zero,
                       struct shmt_text *text)
 {
-    const int64_t least = value / 4 > 1 ? value / 4 : 1;
     bool first = true, there = false;
 
     if (value < 1 || (value == 1 && zero)) {
@@ -77,7 +76,7 @@ void shmt_init_values(int64_t value, int64_t most, bool zero,
     }
     shmt_text_add(text, "[");
     for (int64_t power = 1; power <= 4 * value; power *= 2) {
-        if (power < least)
+        if (power < least || power < value / 4)
             continue;
         if (!there && power > value)
             shmt_text_addf(text, "%s%lld", first ? "" : ", ",
@@ -96,16 +95,17 @@ void shmt_init_values(int64_t value, int64_t most, bool zero,
 static void add_threads(const struct shmt_init_draft *draft,
                         struct shmt_text *text)
 {
-    enum { MOST = 1024 };
+    enum { MOST = 1024, WARP = 32 };
 
     for (size_t k = 0; k < draft->thread_count; k++) {
         const struct shmt_init_threads *one = &draft->threads[k];
+        const bool alone = draft->thread_count == 1 && one->value >= WARP;
 
         if (one->is_open)
             shmt_text_addf(text, "  # The source leaves %s to its caller.\n",
                            one->name);
         shmt_text_addf(text, "  %s: {values: ", one->name);
-        shmt_init_values(one->value, MOST, false, text);
+        shmt_init_values(one->value, alone ? WARP : 1, MOST, false, text);
         shmt_text_add(text, one->is_macro || one->instance > 0
                                 ? "}\n" : ", scope: launch}\n");
     }
@@ -149,7 +149,7 @@ static void add_parameters(const struct shmt_init_draft *draft,
             text->failed |= value == 1 &&
                             !shmt_source_takes_zero(draft->arena, draft->text,
                                                     macro->name, &zero);
-            shmt_init_values(value, INT64_MAX, zero, text);
+            shmt_init_values(value, 1, macro->most, zero, text);
         } else {
             shmt_init_mark(text, "the values to try; the source says %.64s",
                            macro->value);

@@ -225,6 +225,18 @@ shmt_source_structures(struct shmt_arena *arena, const char *text,
  * in `arena`; NULL: there is no memory. */
 const char *shmt_source_slice(struct shmt_arena *arena, const char *text,
                               const struct shmt_source_kernel *kernel);
+/* What the arrays of a function take of shared memory, all of them, as code of
+ * the host's: "sizeof(float) * (TILE) * (TILE + 1)"; and a line behind them. */
+struct shmt_source_shared {
+    const char *bytes;
+    int line;
+};
+/* Of each function of the text that declares some, but for `extern`.  Lives in
+ * `arena`; the only failure is SHMTUNE_NO_MEMORY. */
+enum shmtune_status
+shmt_source_shared_arrays(struct shmt_arena *arena, const char *text,
+                          const struct shmt_source_shared **out, size_t *count,
+                          struct shmt_error *err);
 /* What makes a number with this name one to tune, "it stands in the launch
  * bounds"; NULL: nothing that is known. */
 const char *shmt_source_reaches(const char *text, const char *name);

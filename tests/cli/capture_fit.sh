@@ -69,7 +69,7 @@ check "a block that is no macro, and a grid that follows nothing, stay" all \
 capture --no-rerun --propose -- loose=1000
 check "unless they are to be tried, by a source that asks for them" all \
     "exits 0" "has loose-1 'grid: [GRID_X]'" "has loose-1 'block: [BLOCK_X]'" \
-    "has loose-1 '  BLOCK_X: {values: [16, 32, 64, 128, 256], default: 64, sco'" \
+    "has loose-1 '  BLOCK_X: {values: [32, 64, 128, 256], default: 64, sco'" \
     "has loose-1 '  GRID_X: {values: [2, 3, 6, 12, 24], default: 6, scope: la'"
 run tune taken/loose-1 --device 0 --strategy exhaustive -o tuned
 check "which is tuned" all "exits 0" "out_has '^loose-[0-9]*  *n=1000 '"

@@ -69,4 +69,31 @@ check "those of the kernel are, and of what it calls in a header" all \
 check "but for the size of a warp" all "! has WARP_SIZE"
 check "a loop of another kernel over the grid is none of this one" all "! has GRID_X"
 
+cat >source.cu <<'END'
+__constant__ float offsets[2];
+#define R 4
+#define NDIM 8
+#define WIDE 1024
+extern "C" __global__ void blend(float *x)
+{
+    __shared__ float s[NDIM + 2 * R][NDIM + 2 * R][NDIM + 2 * R];
+    x[0] = s[0][0][0];
+}
+extern "C" __global__ void cover(float *z, const float *x, float a, int n)
+{
+    __shared__ double wide[WIDE];
+    __shared__ float s[NDIM * R];
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    wide[0] = s[0] = 0;
+    if (i < n) z[i] = a * x[i] + s[0] + wide[0];
+}
+END
+cover
+check "no value makes arrays of any kernel too large, nor several do" all \
+    "exits 0" "has '  R: {values: [1, 2, 4], default: 4, override: true}'" \
+    "has '  NDIM: {values: [2, 4, 8], default: 8, override: true}'" \
+    "has '  WIDE: {values: [256, 512, 1024, 2048, 4096], default: 1024, '" \
+    "has '- \"4 * (NDIM + 2 * R) * (NDIM + 2 * R) * (NDIM + 2 * R) <= 49152\"'" \
+    "has '- \"8 * WIDE + 4 * (NDIM * R) <= 49152\"'" checks
+
 finish

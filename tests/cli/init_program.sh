@@ -354,7 +354,7 @@ cat >"$own/macros.cu" <<'END'
 #define R 4
 #define NDIM 8
 #define WARP_SIZE 32
-#define EACH 64
+#define EACH 512
 #ifndef TURNS
 #define TURNS 100
 #endif
@@ -395,7 +395,8 @@ check "and no others, nor the size of a warp" all "lacks 'NDIM'" "lacks ' R:'" \
     "lacks 'TURNS'" "lacks 'WAIVED'" "lacks 'WARP_SIZE'" "lacks 'EACH'"
 draft=$own/each.yaml
 run init "$own/macros.cu" --entry each -o "$draft"
-check "a member of the block's variable is an extent" all "exits 0" \
+check "a member of the block's variable is an extent, and within a block" all \
+    "exits 0" "has 'EACH: {values: [128, 256, 512, 1024], default: 512, '" \
     "has 'EACH is a #define of the source; it is an extent of the block'"
 
 # -- what cannot be drafted ---------------------------------------------------

@@ -148,6 +148,33 @@ static void warps_have_their_size(void)
     CHECK(!shmt_source_is_warp("SIZE", 32));
 }
 
+static void arrays_are_summed(void)
+{
+    const struct shmt_source_shared *list = NULL;
+    struct shmt_error err = {0};
+    size_t count = 0;
+
+    CHECK_INT(shmt_source_shared_arrays(
+        arena,
+        "__global__ void a() {\n"
+        "  __shared__ float s[N + 1][M], t[4], u;\n"
+        "  extern __shared__ char all[];\n"
+        "  volatile __shared__ __align__(16) pair<int, 2> v[N];\n"
+        "}\n"
+        "__global__ void b() { extern __shared__ float s[]; s[0] = 1; }\n"
+        "__device__ int c() { __shared__ unsigned char s[\n", &list, &count,
+        &err), SHMTUNE_OK);
+    CHECK(count > 0);
+    if (count == 0)
+        return;
+    CHECK_TEXT(list[0].bytes,
+               "sizeof(float) * (N + 1) * (M) + sizeof(float) * (4) + "
+               "sizeof(float) + sizeof(pair<int, 2>) * (N)");
+    CHECK_INT(list[0].line, 5);
+    for (size_t k = 1; k < count; k++)
+        CHECK(strstr(list[k].bytes, "float") == NULL);
+}
+
 static void defaults_alone_are_told(void)
 {
     CHECK(shmt_source_only_defines("#ifndef N\n#define N 4\n#endif\n", "N"));
@@ -185,6 +212,7 @@ int main(void)
     CHECK_RUN(blocks_are_asked_for);
     CHECK_RUN(loops_over_the_grid_are_found);
     CHECK_RUN(warps_have_their_size);
+    CHECK_RUN(arrays_are_summed);
     CHECK_RUN(defaults_alone_are_told);
     CHECK_RUN(launches_name_what_they_need);
     shmt_arena_free(arena);

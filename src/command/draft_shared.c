@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * draft_shared: which numbers of a captured launch make arrays in shared memory
+ * larger than there is: those of any kernel of the source, since all of it is
+ * compiled.  And the constraints of a draft, where several numbers together
+ * do, or make a block.  Called by draft_parameters.c.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "command/draft.h"
+
+/* Bytes of arrays; threads of a warp. */
+enum { SHARED_BYTES = 48 * 1024, WARP = 32 };
+
+static const char *find_name(const void *context, const char *name)
+{
+    const struct shmt_draft *const draft = context;
+
+    for (size_t k = 0; k < draft->number_count; k++)
+        if (draft->numbers[k].way != SHMT_DRAFT_BLOCK &&
+            draft->numbers[k].way != SHMT_DRAFT_GRID &&
+            strcmp(draft->numbers[k].name, name) == 0)
+            return draft->numbers[k].name;
+    return NULL;
+}
+
+/* Of a type that is not known: no less. */
+static size_t least_bytes(const void *context, const char *type)
+{
+    (void)context;
+    (void)type;
+    return 1;
+}
+
+/* Keeps what the arrays take, unless that is no question of a number. */
+static void keep(struct shmt_draft *draft,
+                 const struct shmt_source_shared *arrays)
+{
+    const struct shmt_source_names names = {find_name, draft, NULL,
+                                            least_bytes};
+    struct shmt_text text = {0};
+    const char *kept = NULL;
+    int64_t now;
+    bool is = shmt_source_extent(&draft->text, arrays->bytes, arrays->line, 0,
+                                 &names, &text) &&
+              !text.failed &&
+              shmt_draft_evaluate(draft, shmt_text_string(&text), NULL, 0,
+                                  &now) &&
+              now <= SHARED_BYTES &&
+              !shmt_draft_is_constant(draft, shmt_text_string(&text));
+
+    for (size_t k = 0; is && k < draft->arrays_count; k++)
+        is = strcmp(draft->arrays[k], shmt_text_string(&text)) != 0;
+    if (is && draft->arrays_count < SHMT_DRAFT_ARRAYS)
+        kept = shmt_arena_copy(draft->arena, shmt_text_string(&text),
+                               text.length);
+    if (kept != NULL)
+        draft->arrays[draft->arrays_count++] = kept;
+    shmt_text_free(&text);
+}
+
+enum shmtune_status shmt_draft_find_arrays(struct shmt_draft *draft,
+                                           struct shmt_error *err)
+{
+    const struct shmt_source_shared *arrays;
+    size_t count;
+    const enum shmtune_status status = shmt_source_shared_arrays(
+        draft->arena, draft->code, &arrays, &count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++)
+        keep(draft, &arrays[k]);
+    return status == SHMTUNE_OK && shmt_arena_failed(draft->arena)
+               ? shmt_error_memory(err) : status;
+}
+
+static bool is_too_large(const struct shmt_draft *draft,
+                         const struct shmt_draft_number *one, int64_t to)
+{
+    for (size_t k = 0; k < draft->arrays_count; k++) {
+        int64_t bytes;
+
+        if (shmt_text_mentions(draft->arrays[k], one->name, 1) > 0 &&
+            shmt_draft_evaluate(draft, draft->arrays[k], one, to, &bytes) &&
+            bytes > SHARED_BYTES)
+            return true;
+    }
+    return false;
+}
+
+int64_t shmt_draft_most_of_arrays(const struct shmt_draft *draft,
+                                  const struct shmt_draft_number *one)
+{
+    for (int64_t power = 1; one->value > 0 && one->value <= INT32_MAX &&
+                            power <= 4 * one->value; power *= 2)
+        if (power > one->value && is_too_large(draft, one, power))
+            return power - 1;
+    return INT64_MAX;
+}
+
+/* -- constraints ---------------------------------------------------------- */
+
+/* How often numbers stand in it that have several values, each so often at
+ * most. */
+static size_t count_numbers(const struct shmt_draft *draft, const char *text,
+                            size_t each)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < draft->number_count; k++)
+        if (shmt_draft_is_proposed(draft, &draft->numbers[k]))
+            count += shmt_text_mentions(text, draft->numbers[k].name, each);
+    return count;
+}
+
+static void add(const char *expression, const char *rest,
+                struct shmt_text *text)
+{
+    shmt_text_addf(text, "- \"%s%s\"\n", expression, rest);
+}
+
+/* The threads of a block of several extents: no more than there are, and whole
+ * warps, as they were. */
+static void add_block(const struct shmt_draft *draft, struct shmt_text *text)
+{
+    struct shmt_text threads = {0};
+    int64_t now = 1;
+
+    for (int axis = 0; axis < shmt_draft_axes(draft->block); axis++) {
+        const char *const extent = shmt_draft_block(draft, axis);
+        const bool word = extent != NULL &&
+                          extent[shmt_text_name_length(extent)] == '\0';
+
+        now *= draft->block[axis];
+        shmt_text_add(&threads, axis == 0 ? "" : " * ");
+        if (extent == NULL)
+            shmt_text_addf(&threads, "%lld", (long long)draft->block[axis]);
+        else
+            shmt_text_addf(&threads, word ? "%s" : "(%s)", extent);
+    }
+    if (count_numbers(draft, shmt_text_string(&threads), 2) > 1) {
+        add(shmt_text_string(&threads), " <= 1024", text);
+        if (now % WARP == 0)
+            add(shmt_text_string(&threads), " % 32 == 0", text);
+    }
+    text->failed |= threads.failed;
+    shmt_text_free(&threads);
+}
+
+void shmt_draft_constraints(const struct shmt_draft *draft,
+                            struct shmt_text *text)
+{
+    struct shmt_text list = {0};
+
+    add_block(draft, &list);
+    for (size_t k = 0; k < draft->arrays_count; k++)
+        if (count_numbers(draft, draft->arrays[k], 1) > 1)
+            add(draft->arrays[k], " <= 49152", &list);
+    if (list.length > 0)
+        shmt_text_addf(text, "constraints:\n%s", shmt_text_string(&list));
+    text->failed |= list.failed;
+    shmt_text_free(&list);
+}
