@@ -85,6 +85,8 @@ struct shmt_draft_number {
     int axis;                          /* of a SHMT_DRAFT_BLOCK or _GRID */
     int64_t least, most;               /* no other value is worth a try */
     bool zero;                         /* 0 may be in the place of 1 */
+    bool given;                        /* of a SHMT_DRAFT_BLOCK: an argument of
+                                          the kernel's template, too */
 };
 
 /* What sizes are made of: a whole number among the arguments; or how many
@@ -243,6 +245,12 @@ int64_t shmt_draft_most_of_arrays(const struct shmt_draft *draft,
 /* `constraints`, or nothing. */
 void shmt_draft_constraints(const struct shmt_draft *draft,
                             struct shmt_text *text);
+/* draft_template.c: whether the kernel's template is given this extent of the
+ * block, so that a parameter of that name may be both. */
+bool shmt_draft_is_given(const struct shmt_draft *draft, const char *name,
+                         int64_t value);
+/* The entry with {NAME} of such parameters; NULL: it was, or no memory. */
+const char *shmt_draft_give(const struct shmt_draft *draft, const char *entry);
 /* draft_registers.c: a limit of the registers, where it would let in more
  * blocks. */
 void shmt_draft_registers(const struct shmt_draft *draft,

@@ -305,7 +305,12 @@ static void add_blocks(struct shmt_draft *draft)
         if (draft->number_count == before)
             continue;
         draft->numbers[before].axis = axis;
-        if (draft->code != NULL && shmt_source_asks_block(draft->own, axis))
+        draft->numbers[before].given =
+            shmt_draft_is_given(draft, names[axis], draft->block[axis]);
+        if (draft->numbers[before].given)
+            draft->numbers[before].reaches = "its template is given it";
+        else if (draft->code != NULL &&
+                 shmt_source_asks_block(draft->own, axis))
             draft->numbers[before].reaches = "the source asks blockDim";
     }
 }
@@ -465,7 +470,8 @@ static void add_reason(const struct shmt_draft_number *one,
 
 static const char *suffix_of(const struct shmt_draft_number *one)
 {
-    return one->way == SHMT_DRAFT_BLOCK || one->way == SHMT_DRAFT_GRID
+    return (one->way == SHMT_DRAFT_BLOCK && !one->given) ||
+                   one->way == SHMT_DRAFT_GRID
                ? ", scope: launch}\n"
            : one->way == SHMT_DRAFT_PLAIN ? ", override: true}\n"
                                           : "}\n";

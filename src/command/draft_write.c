@@ -488,7 +488,7 @@ static const char *entry_of(const struct shmt_draft *draft)
 
 static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
 {
-    const char *const entry = entry_of(draft);
+    const char *const entry = shmt_draft_give(draft, entry_of(draft));
 
     shmt_text_add(text, "launches:\n- entry: ");
     if (entry == NULL)

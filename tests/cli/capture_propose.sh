@@ -96,4 +96,36 @@ check "no value makes arrays of any kernel too large, nor several do" all \
     "has '- \"4 * (NDIM + 2 * R) * (NDIM + 2 * R) * (NDIM + 2 * R) <= 49152\"'" \
     "has '- \"8 * WIDE + 4 * (NDIM * R) <= 49152\"'" checks
 
+# loose SYMBOL: of such a kernel, with a block of 64
+loose() {
+    rm -rf taken
+    run capture --no-rerun --propose -o taken -- \
+        env APPLICATION_SOURCE=source.cu "APPLICATION_SYMBOL=$1" \
+        "$fake/application" opened load loose=1000
+    mv taken/loose-1 taken/cover-1
+}
+cat >source.cu <<'END'
+__constant__ float offsets[2];
+extern "C" __global__ void blend(float *x) { x[0] = 1; }
+template <class T, int N, int M>
+__global__ void loose(T *z, const T *x, float a, int n)
+{
+    __shared__ T s[N];
+    s[threadIdx.x] = x[threadIdx.x];
+    for (int i = blockIdx.x * N + threadIdx.x; i < n; i += gridDim.x * N)
+        z[i] = M * a * s[threadIdx.x];
+}
+template __global__ void loose<float, 64, 2>(float *, const float *, float, int);
+template __global__ void loose<float, 64, 64>(float *, const float *, float, int);
+END
+loose _Z5looseIfLi64ELi2EEvPT_PKS0_fi
+check "a template that is given the block has another with it" all "exits 0" \
+    "has 'BLOCK_X is the launch'" "has 'block; its template is given it.'" \
+    "has '  BLOCK_X: {values: [32, 64, 128, 256], default: 64}'" \
+    "has 'entry: \"loose<float, {BLOCK_X}, 2>\"'" "has 'block: [BLOCK_X]'" checks
+loose _Z5looseIfLi64ELi64EEvPT_PKS0_fi
+check "unless several of its arguments may be it" all "exits 0" \
+    "has 'entry: \"loose<float, 64, 64>\"'" \
+    "has '  BLOCK_X: {values: [64], default: 64, scope: launch}'"
+
 finish

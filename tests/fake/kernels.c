@@ -740,6 +740,8 @@ static const struct {
     {"loose", cover}, {"plenty", cover}, {"many", cover},
     {"_ZN2ns5coverIfLi2EEEvPT_PKS1_fi", cover},
     {"_Z5cover6holderPKffi", cover},
+    {"_Z5looseIfLi64ELi2EEvPT_PKS0_fi", cover},
+    {"_Z5looseIfLi64ELi64EEvPT_PKS0_fi", cover},
     {"_Z9transposePfPKfii", fake_transpose}, {"transpose", fake_transpose},
     {"_Z5twicePfPKfii", fake_twice}, {"_Z7stridesPfPKfii", fake_strides},
     {"_Z7sixteenPfPKfii", fake_sixteen},
