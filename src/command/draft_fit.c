@@ -716,6 +716,32 @@ static void add_cover(const struct shmt_draft *draft, int axis,
                    memory->name);
 }
 
+/* Whether the kernel does with any blocks that have as many threads as there
+ * were, and has no loop over the grid, which does with any grid; the block is
+ * then a parameter of the launch. */
+static bool keeps_threads(const struct shmt_draft *draft, int axis)
+{
+    const struct shmt_draft_number *const block = block_of(draft, axis);
+    bool strides;
+
+    return draft->grid[axis] > 1 && draft->found && block != NULL &&
+           block->way == SHMT_DRAFT_BLOCK && block->reaches != NULL &&
+           shmt_source_counts_threads(draft->own, axis) &&
+           shmt_source_strides(draft->arena, draft->own, axis, &strides) &&
+           !strides;
+}
+
+static void add_threads(const struct shmt_draft *draft, int axis,
+                        struct shmt_text *text, struct shmt_text *notes)
+{
+    shmt_text_addf(text, "\"ceildiv(%lld, %s)\"",
+                   (long long)(draft->grid[axis] * draft->block[axis]),
+                   block_of(draft, axis)->name);
+    shmt_text_addf(notes, "  # Blocks along %c: for as many threads as there "
+                   "were, which the kernel counts over\n  # the grid.\n",
+                   "xyz"[axis]);
+}
+
 /* The expression into `text`, what was found into `notes`. */
 static void add_extent(struct shmt_draft *draft, int axis,
                        struct shmt_text *text, struct shmt_text *notes)
@@ -739,6 +765,10 @@ static void add_extent(struct shmt_draft *draft, int axis,
         shmt_text_add(text, name);
     } else if (covered != NULL) {
         add_cover(draft, axis, covered, text, notes);
+        return;
+    } else if (!extent.found && extent.grids == 1 &&
+               keeps_threads(draft, axis)) {
+        add_threads(draft, axis, text, notes);
         return;
     } else {
         shmt_text_addf(text, "%lld", (long long)draft->grid[axis]);

@@ -81,6 +81,47 @@ bool shmt_source_asks_block(const char *text, int axis)
            shmt_text_mentions(text, "this_thread_block", 1) > 0;
 }
 
+/* Whether blockIdx, at `at`, is multiplied by blockDim, both of an axis. */
+static bool is_multiplied(const char *text, const char *at, int axis)
+{
+    const char dim[] = {'b', 'l', 'o', 'c', 'k', 'D', 'i', 'm', '.',
+                        "xyz"[axis], '\0'};
+    const size_t length = sizeof dim - 1;
+    const char *behind = at + length;  /* "blockIdx.x" is as long */
+    const char *before = at;
+
+    behind += strspn(behind, " ");
+    if (*behind == '*') {
+        behind++;
+        behind += strspn(behind, " ");
+        if (strncmp(behind, dim, length) == 0)
+            return true;
+    }
+    while (before > text && before[-1] == ' ')
+        before--;
+    if (before == text || *--before != '*')
+        return false;
+    while (before > text && before[-1] == ' ')
+        before--;
+    return (size_t)(before - text) >= length &&
+           strncmp(before - length, dim, length) == 0;
+}
+
+bool shmt_source_counts_threads(const char *text, int axis)
+{
+    bool found = false;
+
+    for (const char *at = text; (at = strstr(at, "blockIdx")) != NULL;
+         at += strlen("blockIdx")) {
+        if (!is_of_axis(at + strlen("blockIdx"), axis))
+            continue;
+        if (!is_multiplied(text, at, axis))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
 /* -- a loop over the grid ------------------------------------------------- */
 
 struct strides {

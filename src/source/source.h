@@ -242,6 +242,9 @@ shmt_source_shared_arrays(struct shmt_arena *arena, const char *text,
 const char *shmt_source_reaches(const char *text, const char *name);
 /* Whether the text asks how large a block is along an axis, 0 to 2. */
 bool shmt_source_asks_block(const char *text, int axis);
+/* Whether a block has no part but that of its threads, counted over the grid:
+ * each `blockIdx.x` is multiplied by `blockDim.x`. */
+bool shmt_source_counts_threads(const char *text, int axis);
 /* *strides: a sum of the text goes on by how many blocks there are along the
  * axis, `i += gridDim.x * blockDim.x`, or something is divided by it, as where
  * any grid does all of the work.  false: there is no memory. */

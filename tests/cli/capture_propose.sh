@@ -128,4 +128,18 @@ check "unless several of its arguments may be it" all "exits 0" \
     "has 'entry: \"loose<float, 64, 64>\"'" \
     "has '  BLOCK_X: {values: [64], default: 64, scope: launch}'"
 
+sed -e 's/^__constant__/extern "C" __global__ void loose(float *z, const float *x,\
+    float a, int n)\
+{\
+    int i = blockIdx.x * blockDim.x + threadIdx.x;\
+    if (i < n) z[i] = a * x[i];\
+}\
+&/' -e '/^template/,$d' source.cu >threads.cu
+mv threads.cu source.cu
+loose loose
+check "a kernel that counts its threads keeps as many, whatever their blocks" all \
+    "exits 0" "has 'grid: [\"ceildiv(384, BLOCK_X)\"]'" \
+    "has '# Blocks along x: for as many threads as there were, which the kernel'" \
+    "has '  BLOCK_X: {values: [32, 64, 128, 256], default: 64, scope: launch}'" checks
+
 finish

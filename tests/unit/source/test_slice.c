@@ -112,6 +112,19 @@ static void blocks_are_asked_for(void)
     CHECK(shmt_source_asks_block("cg::this_thread_block().size()", 0));
 }
 
+static void threads_are_counted(void)
+{
+    CHECK(shmt_source_counts_threads(
+        "i = blockIdx.x * blockDim.x; j = (long)blockDim.x*blockIdx.x + 1", 0));
+    CHECK(!shmt_source_counts_threads(
+        "i = blockIdx.x * blockDim.x; y[blockIdx.x] = 1", 0));
+    CHECK(shmt_source_counts_threads(
+        "i = blockIdx.y * blockDim.y; y[blockIdx.x] = 1", 1));
+    CHECK(!shmt_source_counts_threads("i = blockIdx.y * blockDim.x;", 1));
+    CHECK(!shmt_source_counts_threads("i = threadIdx.x;", 0));
+    CHECK(!shmt_source_counts_threads("* blockIdx.x", 0));
+}
+
 static bool strides(const char *text, int axis)
 {
     bool out = false;
@@ -210,6 +223,7 @@ int main(void)
     CHECK_RUN(conditions_are_kept);
     CHECK_RUN(anything_ends);
     CHECK_RUN(blocks_are_asked_for);
+    CHECK_RUN(threads_are_counted);
     CHECK_RUN(loops_over_the_grid_are_found);
     CHECK_RUN(warps_have_their_size);
     CHECK_RUN(arrays_are_summed);
