@@ -269,6 +269,10 @@ size_t shmt_draft_blocks(const struct shmt_draft *draft, int axis,
 void shmt_draft_find_block(struct shmt_draft *draft);
 void shmt_draft_said_grid(const struct shmt_draft *draft, int axis,
                           struct shmt_draft_said *out);
+/* "as line 12 of the source launches it", the first. */
+void shmt_draft_tell_site(const struct shmt_draft *draft,
+                          const struct shmt_draft_said *said,
+                          struct shmt_text *text);
 
 /* draft_rerun.c: makes the launch of FOLDER/kernel.yaml again, on device 0.
  * The draft is then to be written again.  A status says why that cannot be

@@ -642,22 +642,6 @@ static void add_finding(const struct extent *extent, bool sure,
     }
 }
 
-static void add_launch(const struct extent *extent, struct shmt_text *text)
-{
-    const char *const file = extent->said.files[0];
-    const char *const source = extent->search.draft->source;
-
-    shmt_text_addf(text, "as line %d of ", extent->said.lines[0]);
-    if (file == NULL)
-        shmt_text_add(text, "another source that was named");
-    else if (strcmp(file, source) == 0)
-        shmt_text_add(text, "the source");
-    else
-        shmt_text_add_visible(text, strrchr(file, '/') == NULL
-                                        ? file : strrchr(file, '/') + 1);
-    shmt_text_add(text, " launches it");
-}
-
 static void add_notes(const struct extent *extent, struct shmt_text *text)
 {
     const struct search *const search = &extent->search;
@@ -670,7 +654,7 @@ static void add_notes(const struct extent *extent, struct shmt_text *text)
         return;
     shmt_text_addf(text, "  # Blocks along %c: ", "xyz"[search->axis]);
     if (said)
-        add_launch(extent, text);
+        shmt_draft_tell_site(search->draft, &extent->said, text);
     if (extent->found || said || extent->grids > 1)
         add_finding(extent, said, text);
     else

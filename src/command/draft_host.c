@@ -253,3 +253,20 @@ void shmt_draft_said_grid(const struct shmt_draft *draft, int axis,
         out->texts[out->count++] = said;
     }
 }
+
+void shmt_draft_tell_site(const struct shmt_draft *draft,
+                          const struct shmt_draft_said *said,
+                          struct shmt_text *text)
+{
+    const char *const file = said->files[0];
+
+    shmt_text_addf(text, "as line %d of ", said->lines[0]);
+    if (file == NULL)
+        shmt_text_add(text, "another source that was named");
+    else if (strcmp(file, draft->source) == 0)
+        shmt_text_add(text, "the source");
+    else
+        shmt_text_add_visible(text, strrchr(file, '/') == NULL
+                                        ? file : strrchr(file, '/') + 1);
+    shmt_text_add(text, " launches it");
+}

@@ -134,8 +134,8 @@ enum shmtune_status shmt_init_plan(struct shmt_init_draft *draft,
 /* init_macro.c: once the rest is known. */
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
                                           struct shmt_error *err);
-/* A `constexpr int NAME = 32;`, or a #define of a header, that would be one of
- * them as a macro behind #ifndef; NULL: none. */
+/* A `constexpr int NAME = 32;` that would be one of them as a macro behind
+ * #ifndef; NULL: none. */
 const char *shmt_init_constant(const struct shmt_init_draft *draft);
 
 /* init_global.c: whether the kernel uses one that nobody else gives a value, or

@@ -165,15 +165,6 @@ static bool is_used(const struct shmt_init_draft *draft, const char *name,
              shmt_source_is_warp(name, number));
 }
 
-/* A header cannot be given another definition. */
-static bool is_own(const struct shmt_init_draft *draft, const char *name)
-{
-    for (size_t k = 0; k < draft->file.define_count; k++)
-        if (strcmp(draft->file.defines[k].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* -- all of them ----------------------------------------------------------- */
 
 static void add(struct shmt_init_draft *draft, struct shmt_init_macro macro)
@@ -217,7 +208,6 @@ static void add_plain(struct shmt_init_draft *draft)
         const bool given = shmt_init_given(draft, one->name) != NULL;
         const char *const reaches =
             one->takes || !shmt_kernel_may_name(one->name) ||
-                    (!given && !is_own(draft, one->name)) ||
                     !shmt_init_number(one->value, &number) ||
                     !is_used(draft, one->name, one->value)
                 ? NULL : reached_by(draft, one->name);
@@ -255,14 +245,5 @@ const char *shmt_init_constant(const struct shmt_init_draft *draft)
         if (shmt_init_number(draft->source.variables[k].value, &number) &&
             reaches_kernel(draft, draft->source.variables[k].name) != NULL)
             return draft->source.variables[k].name;
-    for (size_t k = 0; k < draft->source.define_count; k++) {
-        const struct shmt_source_define *const one =
-            &draft->source.defines[k];
-
-        if (!one->takes && shmt_init_number(one->value, &number) &&
-            is_used(draft, one->name, one->value) &&
-            reached_by(draft, one->name) != NULL)
-            return one->name;
-    }
     return NULL;
 }

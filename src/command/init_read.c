@@ -147,11 +147,10 @@ enum shmtune_status shmt_init_read_compiled(struct shmt_init_draft *draft,
                                             const char *path,
                                             struct shmt_error *err)
 {
-    struct splice splice = {.arena = draft->arena, .err = err,
-                            .includes = &draft->line.includes};
+    struct shmt_source_splice splice = begin(draft, err);
 
     shmt_init_add_definitions(draft, &splice.text);
-    add_file(&splice, path, 0);
+    shmt_source_splice_file(&splice, path);
     return keep_launcher(draft, path, &splice, err);
 }
 

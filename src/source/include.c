@@ -33,6 +33,22 @@ static bool is_file(struct shmt_source_splice *splice, const char *path)
     return kind == SHMT_PATH_FILE;
 }
 
+/* What a toolkit has is no part of a source. */
+static bool is_toolkit(struct shmt_source_splice *splice, const char *folder)
+{
+    static const char *const marks[] = {"cuda.h", "cuda_runtime_api.h"};
+    bool is = true;
+
+    for (size_t k = 0; is && k < sizeof marks / sizeof marks[0]; k++) {
+        const char *const path =
+            shmt_path_join(splice->arena, folder, marks[k]);
+
+        splice->text.failed |= path == NULL;
+        is = path != NULL && shmt_path_is_file(path);
+    }
+    return is;
+}
+
 /* Beside the file that includes it in quotes, or in a folder of headers. */
 static const char *find_include(struct shmt_source_splice *splice,
                                 const char *folder, const char *name,
@@ -47,8 +63,11 @@ static const char *find_include(struct shmt_source_splice *splice,
                                       name);
 
         splice->text.failed |= path == NULL;
-        if (path == NULL || is_file(splice, path))
-            return path;
+        if (path == NULL)
+            return NULL;
+        if (is_file(splice, path))
+            return k > 0 && is_toolkit(splice, splice->folders[k - 1])
+                       ? NULL : path;
     }
     return NULL;
 }

@@ -190,7 +190,7 @@ END
 echo '#include "bound.h"' >"$own/src/bounds.cu"
 draft=$own/src/bound.yaml
 run init bound.h -- nvcc -c bounds.cu
-check "what a header defines is named, as it cannot be given otherwise" all \
+check "what a header defines may be tuned, too" all \
     "exits 0" "has 'source: bounds.cu'" \
-    "has 'behind #ifndef BLOCK; MOST, a constant there, may be one'"
+    "has '  MOST: {values: [32, 64, 128, 256, 512], default: 128, override: true}'"
 finish
