@@ -380,8 +380,11 @@ static int64_t most_of_extent(const struct shmt_draft *draft, int64_t value)
 {
     const int64_t threads =
         draft->block[0] * draft->block[1] * draft->block[2];
+    const int64_t bound =
+        draft->code != NULL && draft->found ? shmt_source_bound(draft->own)
+                                            : 0;
 
-    return THREADS * value / threads;
+    return (bound > 0 && bound < THREADS ? bound : THREADS) * value / threads;
 }
 
 /* Less than a warp is no block that is worth a try.  Beyond `most` the block is

@@ -95,7 +95,9 @@ void shmt_init_values(int64_t value, int64_t least, int64_t most, bool zero,
 static void add_threads(const struct shmt_init_draft *draft,
                         struct shmt_text *text)
 {
-    enum { MOST = 1024, WARP = 32 };
+    enum { THREADS = 1024, WARP = 32 };
+    const int64_t bound = shmt_source_bound(draft->parts);
+    const int64_t most = bound > 0 && bound < THREADS ? bound : THREADS;
 
     for (size_t k = 0; k < draft->thread_count; k++) {
         const struct shmt_init_threads *one = &draft->threads[k];
@@ -105,7 +107,7 @@ static void add_threads(const struct shmt_init_draft *draft,
             shmt_text_addf(text, "  # The source leaves %s to its caller.\n",
                            one->name);
         shmt_text_addf(text, "  %s: {values: ", one->name);
-        shmt_init_values(one->value, alone ? WARP : 1, MOST, false, text);
+        shmt_init_values(one->value, alone ? WARP : 1, most, false, text);
         shmt_text_add(text, one->is_macro || one->instance > 0
                                 ? "}\n" : ", scope: launch}\n");
     }
@@ -115,7 +117,7 @@ static void add_threads(const struct shmt_init_draft *draft,
     for (size_t k = 0; k < draft->thread_count; k++)
         shmt_text_addf(text, "%s%s", k == 0 ? "" : " * ",
                        draft->threads[k].name);
-    shmt_text_addf(text, " <= %d\n", MOST);
+    shmt_text_addf(text, " <= %lld\n", (long long)most);
 }
 
 static void add_parameters(const struct shmt_init_draft *draft,

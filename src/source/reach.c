@@ -50,6 +50,22 @@ bool shmt_source_only_defines(const char *text, const char *name)
     return shmt_text_mentions(text, name, DEFAULT + 1) <= DEFAULT;
 }
 
+int64_t shmt_source_bound(const char *text)
+{
+    static const char bounds[] = "__launch_bounds__";
+    const char *at = strstr(text, bounds);
+    char *end;
+    long long bound;
+
+    if (at == NULL)
+        return 0;
+    at += sizeof bounds - 1;
+    at += strspn(at, " (");
+    bound = strtoll(at, &end, 10);
+    end += strspn(end, " ");
+    return end > at && (*end == ',' || *end == ')') && bound > 0 ? bound : 0;
+}
+
 /* -- the launch ----------------------------------------------------------- */
 
 /* Behind the word at `text`, which is a member of that letter, or all of it. */

@@ -240,6 +240,9 @@ shmt_source_shared_arrays(struct shmt_arena *arena, const char *text,
 /* What makes a number with this name one to tune, "it stands in the launch
  * bounds"; NULL: nothing that is known. */
 const char *shmt_source_reaches(const char *text, const char *name);
+/* The threads of a block that its first launch bounds allow; 0: none, or no
+ * plain number. */
+int64_t shmt_source_bound(const char *text);
 /* Whether the text asks how large a block is along an axis, 0 to 2. */
 bool shmt_source_asks_block(const char *text, int axis);
 /* Whether a block has no part but that of its threads, counted over the grid:

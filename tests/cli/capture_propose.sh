@@ -142,4 +142,9 @@ check "a kernel that counts its threads keeps as many, whatever their blocks" al
     "has '# Blocks along x: for as many threads as there were, which the kernel'" \
     "has '  BLOCK_X: {values: [32, 64, 128, 256], default: 64, scope: launch}'" checks
 
+sed -i 's/void loose/void __launch_bounds__(128) loose/' source.cu
+loose loose
+check "no block is proposed beyond the launch bounds" all "exits 0" \
+    "has '  BLOCK_X: {values: [32, 64, 128], default: 64, scope: launch}'" checks
+
 finish

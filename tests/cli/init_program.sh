@@ -398,6 +398,17 @@ run init "$own/macros.cu" --entry each -o "$draft"
 check "a member of the block's variable is an extent, and within a block" all \
     "exits 0" "has 'EACH: {values: [128, 256, 512, 1024], default: 512, '" \
     "has 'EACH is a #define of the source; it is an extent of the block'"
+cat >"$own/held.cu" <<'END'
+__global__ void __launch_bounds__(256) held(float *y)
+{
+    y[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}
+void go() { held<<<64, 128>>>(y); }
+END
+draft=$own/held.yaml
+run init "$own/held.cu"
+check "no block is beyond the launch bounds, or less than a warp" all "exits 0" \
+    "has 'BLOCK_X: {values: [32, 64, 128, 256], default: 128, scope: launch}'"
 
 # -- what cannot be drafted ---------------------------------------------------
 cat >"$own/many.cu" <<'END'

@@ -112,6 +112,16 @@ static void blocks_are_asked_for(void)
     CHECK(shmt_source_asks_block("cg::this_thread_block().size()", 0));
 }
 
+static void bounds_are_read(void)
+{
+    CHECK_INT(shmt_source_bound("void __launch_bounds__(256) k()"), 256);
+    CHECK_INT(shmt_source_bound("void __launch_bounds__ ( 128 , 2) k()"), 128);
+    CHECK_INT(shmt_source_bound("void __launch_bounds__(4 * N) k()"), 0);
+    CHECK_INT(shmt_source_bound("void __launch_bounds__(N) k()"), 0);
+    CHECK_INT(shmt_source_bound("void __launch_bounds__"), 0);
+    CHECK_INT(shmt_source_bound("void k()"), 0);
+}
+
 static void threads_are_counted(void)
 {
     CHECK(shmt_source_counts_threads(
@@ -223,6 +233,7 @@ int main(void)
     CHECK_RUN(conditions_are_kept);
     CHECK_RUN(anything_ends);
     CHECK_RUN(blocks_are_asked_for);
+    CHECK_RUN(bounds_are_read);
     CHECK_RUN(threads_are_counted);
     CHECK_RUN(loops_over_the_grid_are_found);
     CHECK_RUN(warps_have_their_size);
