@@ -61,16 +61,25 @@ static void check_extents(const struct shmt_source *source, const char *code,
 static void check_slice(struct shmt_arena *arena, const char *text,
                         const struct shmt_source *source)
 {
+    const struct shmt_source_shared *arrays;
+    size_t count;
+
+    FUZZ_HOLDS(shmt_source_shared_arrays(arena, text, &arrays, &count, NULL) ==
+               SHMTUNE_OK);
+    for (size_t k = 0; k < count && k < 16; k++)
+        check_extents(source, arrays[k].bytes, arrays[k].line);
     for (size_t k = 0; k < source->kernel_count && k < 4; k++) {
         const struct shmt_source_kernel *const kernel = &source->kernels[k];
         const char *const own = shmt_source_slice(arena, text, kernel);
         bool strides;
 
         FUZZ_HOLDS(own != NULL);
+        FUZZ_HOLDS(shmt_source_bound(own) >= 0);
         FUZZ_HOLDS(shmt_source_launching(arena, source, kernel->name) != NULL);
         for (int axis = 0; axis < 3; axis++) {
             FUZZ_HOLDS(shmt_source_strides(arena, own, axis, &strides));
             (void)shmt_source_asks_block(own, axis);
+            (void)shmt_source_counts_threads(own, axis);
         }
     }
 }
