@@ -288,6 +288,13 @@ static bool next_declared(struct shmt_bytes ptx, size_t *at, char name[512])
     return false;
 }
 
+/* A static variable of a function has the name of its file in its own, so that
+ * no other compile has it; that gives it its value again. */
+static bool is_of_function(const char *name)
+{
+    return strncmp(name, "_ZZN", 4) == 0 && strstr(name, "_INTERNAL_") != NULL;
+}
+
 /* A variable that the module does not have is another image's. */
 static bool add_variable(struct shmt_capture_snapshot *snapshot,
                          CUmodule module, const char *name)
@@ -297,8 +304,9 @@ static bool add_variable(struct shmt_capture_snapshot *snapshot,
     CUdeviceptr base;
     size_t size, place;
 
-    if (snapshot->driver->ModuleGetGlobal(&base, &size, module, name) !=
-        CUDA_SUCCESS)
+    if (is_of_function(name) ||
+        snapshot->driver->ModuleGetGlobal(&base, &size, module, name) !=
+            CUDA_SUCCESS)
         return true;
     range = part_at(snapshot, base, size);
     if (!add_memory(snapshot, &range, &place))

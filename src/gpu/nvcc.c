@@ -276,6 +276,21 @@ static void explain_undefined(const struct shmt_nvrtc_job *job,
              (int)(length < 200 ? length : 200), name);
 }
 
+/* A function of the device that another file of the application has. */
+static void explain_extern(const struct shmt_nvrtc_job *job, const char *log,
+                           char *line, size_t room)
+{
+    static const char mark[] = "Unresolved extern ";
+    const char *name = strstr(log, mark);
+
+    if (name == NULL)
+        return;
+    name += strlen(mark);
+    snprintf(line, room, "%.150s: nothing defines %.*s, of another file; list "
+             "that in \"source\", too, \"source: [A.cu, B.cu]\"", job->name,
+             (int)strcspn(name, "\n"), name);
+}
+
 /* A #define of the source would win over the value of a parameter, and all its
  * values make the same kernel: `FILE:LINE: warning: "TILE" redefined`. */
 static enum shmtune_status check_macros(const struct shmt_nvrtc_job *job,
@@ -317,6 +332,7 @@ static enum shmtune_status refuse(const struct shmt_nvrtc_job *job,
     first_error(log, line, sizeof line);
     explain_entry(job, line, sizeof line);
     explain_undefined(job, log, line, sizeof line);
+    explain_extern(job, log, line, sizeof line);
     if (line[0] == '\0')
         snprintf(line, sizeof line, "nvcc ended with status %d and said "
                  "nothing", code);

@@ -72,4 +72,12 @@ check "names that are taken are given to nothing else" all "exits 0" \
     "has '  memory_6_: .type: i32, role: symbol, symbol: _ZN6others4seenE'"
 run check taken/tally-1
 check "so that each is a spec" exits 0
+long=a_variable_with_a_name_of_more_characters_than_any_name_of_a_spec
+sed -i "s/others::seen/others::$long/; s/^__device__ int seen/__device__ int $long/" tally.cu
+rm -rf taken
+run capture --no-rerun -o taken -- "$fake/application" opened load tally=1000
+check "a name that no spec can have is the symbol's alone" all "exits 0" \
+    "has '  memory_[0-9]*_*: .type: i32, role: symbol, symbol: _ZN6others.*$long'"
+run check taken/tally-1
+check "and is a spec, too" exits 0
 finish

@@ -690,6 +690,11 @@ END
     echo "$whole" | sed '1i #define E 1.6e-19\n#define K 1.38e-23' | by_nvcc
     inspects whole
     check "macros with names of one letter are the source's" all "exits 0"
+    echo "$whole" | sed '1i extern __device__ int far(int);' |
+        sed 's/= n;/= far(n);/' | by_nvcc
+    inspects whole
+    check "a function of another file" all "exits 9" \
+        "err_has 'whole.cu: nothing defines function .*far.*list that in \"source\"'"
     echo "$whole" | sed '1i #define BLOCK 128' | by_nvcc
     inspects whole
     check "a macro in the way of a parameter" \

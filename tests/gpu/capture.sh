@@ -304,7 +304,7 @@ else
         count_right tuned-tiles/transpose-1
         # Those whose rows divide the tile, of at most 1024 threads.
         report "all $tried are tried, and $right right" all \
-            "[ $status -eq 0 ]" "[ $tried -eq 25 ]" "[ $right -eq 13 ]"
+            "[ $status -eq 0 ]" "[ $tried -eq 21 ]" "[ $right -eq 12 ]"
         sed 's/^/# /' log | grep 'x default' -A 1
     done
 fi
