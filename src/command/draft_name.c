@@ -236,7 +236,8 @@ static const char *variable_name(struct shmt_draft *draft, size_t m)
                                              draft->memories[m].symbol);
 
     return name == NULL || shmt_text_name_length(name) != strlen(name) ||
-                   !shmt_yaml_is_word(name) || is_taken(draft, m, name) || is_parameter(draft, name)
+                   !shmt_yaml_is_word(name) || is_taken(draft, m, name) ||
+                   is_parameter(draft, name)
                ? NULL : name;
 }
 
