@@ -42,7 +42,7 @@ static const char help[] =
     "  --propose       parameters get the values to try, and not as a comment\n"
     "  --source FILE   where kernels are that nvcc compiled, or what launches\n"
     "                  them; may be repeated\n"
-    "                  [what the binary names, of -lineinfo]\n"
+    "                  [what the binary names, of -lineinfo; else *.cu here]\n"
     "  --nvcc-option X  an option that nvcc was given, -DN=4, -I DIR; may be\n"
     "                  repeated\n"
     "  --list          capture nothing; show the kernels by their time\n"

@@ -58,7 +58,7 @@ static bool read_call(const struct shmt_source_tokens *tokens, size_t k,
         .name = read_name(tokens, k + 2, comma),
         .bytes = shmt_source_join(tokens, comma + 1, end),
         .count = "", .type = "", .line = at(tokens, k)->line};
-    *found = true;
+    *found = out->bytes != NULL && out->bytes[0] != '\0';
     return out->name != NULL && out->bytes != NULL;
 }
 

@@ -61,6 +61,7 @@ static void room_is_found(void)
         "  hipMalloc(&w, m);\n"
         "  thrust::device_vector<float4> v(n + 1), u;\n"
         "  cudaMalloc(only);\n"
+        "  cudaMalloc(&none, );\n"
         "}\n");
 
     CHECK_INT(source.allocation_count, 5);
