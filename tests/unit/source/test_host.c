@@ -5,18 +5,7 @@
  * value; and what functions of the source do with an array.
  */
 #include "source/source.h"
-#include "tests/support/check.h"
-
-static struct shmt_arena *arena;
-
-static struct shmt_source read_text(const char *text)
-{
-    struct shmt_source source = {0};
-    struct shmt_error err = {0};
-
-    CHECK_INT(shmt_source_read(arena, text, &source, &err), SHMTUNE_OK);
-    return source;
-}
+#include "tests/support/source_read.h"
 
 static void templates_are_read(void)
 {

@@ -3,18 +3,7 @@
  * test_source: kernels, macros and launches in the text of a source.
  */
 #include "source/source.h"
-#include "tests/support/check.h"
-
-static struct shmt_arena *arena;
-
-static struct shmt_source read_text(const char *text)
-{
-    struct shmt_source source = {0};
-    struct shmt_error err = {0};
-
-    CHECK_INT(shmt_source_read(arena, text, &source, &err), SHMTUNE_OK);
-    return source;
-}
+#include "tests/support/source_read.h"
 
 /* Name, and each parameter as TYPE NAME with what is known of the type. */
 static const char *kernel_of(const struct shmt_source *source, size_t k)
