@@ -60,12 +60,15 @@ static enum shmtune_status has_kernel(struct shmt_draft *draft,
     struct shmt_text defined = {0};
     struct shmt_source source;
     const char *code;
-    enum shmtune_status status =
-        shmt_source_read(draft->arena, text, &source, err);
+    enum shmtune_status status;
 
+    *has = false;
+    if (strstr(text, draft->name) == NULL)
+        return SHMTUNE_OK;
+    status = shmt_source_read(draft->arena, text, &source, err);
     *has = status == SHMTUNE_OK &&
            shmt_draft_signature_in(draft, &source) != NULL;
-    if (status != SHMTUNE_OK || *has || strstr(text, draft->name) == NULL)
+    if (status != SHMTUNE_OK || *has)
         return status;
     for (size_t k = 0; k < line->definitions.count; k++)
         shmt_compiler_line_define(line->definitions.items[k], &defined);
