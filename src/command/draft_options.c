@@ -148,12 +148,11 @@ static bool is_dropped(const char *option)
 void shmt_draft_define(struct shmt_draft *draft, const char *definition)
 {
     const size_t length = shmt_text_name_length(definition);
-    const char *value = definition[length] == '=' ? definition + length + 1
-                                                  : "1";
     struct shmt_draft_number *number = &draft->numbers[draft->number_count];
     int64_t found;
 
-    if (definition[length] == '=' && shmt_init_number(value, &found) &&
+    if (definition[length] == '=' &&
+        shmt_init_number(definition + length + 1, &found) &&
         draft->number_count < SHMT_DRAFT_NUMBERS) {
         *number = (struct shmt_draft_number){
             .name = shmt_arena_copy(draft->arena, definition, length),
@@ -162,9 +161,7 @@ void shmt_draft_define(struct shmt_draft *draft, const char *definition)
         draft->definitions.failed |= number->name == NULL;
         return;
     }
-    /* One with arguments, NAME(x)=..., too. */
-    shmt_text_addf(&draft->definitions, "#define %.*s %s\n",
-                   (int)(strcspn(definition, "=")), definition, value);
+    shmt_compiler_line_define(definition, &draft->definitions);
 }
 
 void shmt_draft_add_definition(const struct shmt_draft_number *one,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bytes: parts of a binary that is not trusted, and numbers in it, which begin
- * with the lowest byte.  Called by cubin.c, fatbin.c
- * and lines.c.
+ * with the lowest byte.  Called by cubin.c, fatbin.c and
+ * lines.c.
  */
 #ifndef SHMT_GPU_BYTES_H
 #define SHMT_GPU_BYTES_H

@@ -54,6 +54,9 @@ source real '#if USE_DOUBLE' 'typedef double real;' '#else' \
 cover APPLICATION_OPTIONS=-DUSE_DOUBLE=1
 check "a number that is defined decides on types" all "exits 0" \
     "has 'z: {type: f64, role: inout, count: 500, '" checks
+cover "APPLICATION_OPTIONS=-DTWICE(x)=((x) + (x))"
+check "a macro with arguments has its value" \
+    grep -qF '#define TWICE(x) ((x) + (x))' taken/cover-1/defines.cu
 cover APPLICATION_OPTIONS=-DUSE_DOUBLE=256
 check "as one that may be tuned does" all "exits 0" \
     "has 'z: {type: f64, role: inout, '" checks
