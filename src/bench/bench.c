@@ -155,8 +155,6 @@ enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
                                          &bench->device, err);
     if (status == SHMTUNE_OK)
         status = open_context(bench, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_bench_place_open(bench, err);
     if (status == SHMTUNE_OK) {
         const struct shmt_probe_options probe = {
             .driver = options->driver, .nvrtc = options->nvrtc,
@@ -188,7 +186,6 @@ void shmt_bench_close(struct shmt_bench *bench)
     unload_all(bench);
     if (bench->lost) {
         /* A broken context cannot be released, and the process ends anyway. */
-        free(bench->places);
         free(bench);
         return;
     }
@@ -196,7 +193,6 @@ void shmt_bench_close(struct shmt_bench *bench)
         driver->StreamSynchronize(bench->stream);
     shmt_bench_problem_free(bench);
     shmt_probe_close(&bench->probe);
-    shmt_bench_place_close(bench);
     if (bench->begin != NULL)
         driver->EventDestroy(bench->begin);
     if (bench->end != NULL)

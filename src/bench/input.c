@@ -9,12 +9,22 @@
 
 #include "bench/state.h"
 
-static enum shmtune_status take_array(void *context, const void *bytes,
+/* What is on its way to be filled from a file. */
+struct loading {
+    const struct shmt_bench *bench;
+    char *array;                        /* passed by value; else */
+    const struct shmt_buffer *buffer;
+};
+
+static enum shmtune_status take_array(void *context, void *bytes,
                                       uint64_t offset, size_t size,
                                       struct shmt_error *err)
 {
+    const struct loading *loading = context;
+
     (void)err;
-    memcpy((char *)context + offset, bytes, size);
+    shmt_bench_relocate(loading->bench, bytes, size);
+    memcpy(loading->array + offset, bytes, size);
     return SHMTUNE_OK;
 }
 
@@ -44,7 +54,8 @@ shmt_bench_input_array(struct shmt_bench *bench, size_t k,
         return shmt_error_memory(err);
     bench->slots[k].array = array;
     if (values->file != NULL) {
-        const struct shmt_data_sink sink = {take_array, array};
+        struct loading loading = {.bench = bench, .array = array};
+        const struct shmt_data_sink sink = {take_array, &loading};
 
         return shmt_data_read(values, digest, &sink, err);
     }
@@ -56,19 +67,14 @@ shmt_bench_input_array(struct shmt_bench *bench, size_t k,
     return SHMTUNE_OK;
 }
 
-/* A buffer on its way to be filled from a file. */
-struct loading {
-    const struct shmt_bench *bench;
-    const struct shmt_buffer *buffer;
-};
-
-static enum shmtune_status take_part(void *context, const void *bytes,
+static enum shmtune_status take_part(void *context, void *bytes,
                                      uint64_t offset, size_t size,
                                      struct shmt_error *err)
 {
     const struct loading *loading = context;
     const struct shmt_driver *driver = loading->bench->options.driver;
 
+    shmt_bench_relocate(loading->bench, bytes, size);
     return shmt_driver_check(
         driver, driver->MemcpyHtoD(shmt_buffer_data(loading->buffer) + offset,
                                    bytes, size),
@@ -84,7 +90,7 @@ shmt_bench_input_load(struct shmt_bench *bench,
                       struct shmt_digest *digest, struct shmt_error *err)
 {
     const struct shmt_driver *driver = bench->options.driver;
-    struct loading loading = {bench, buffer};
+    struct loading loading = {.bench = bench, .buffer = buffer};
     const struct shmt_data_sink sink = {take_part, &loading};
     enum shmtune_status status = shmt_driver_check(
         driver, driver->CtxSynchronize(), err, "the device");

@@ -240,27 +240,10 @@ CUresult shmt_buffer_new(const struct shmt_probe *probe,
     return CUDA_SUCCESS;
 }
 
-CUresult shmt_buffer_place(const struct shmt_probe *probe,
-                           enum shmt_element element, uint64_t count,
-                           CUdeviceptr data, struct shmt_buffer *out)
-{
-    struct shmt_buffer buffer = {
-        .base = data - SHMT_PROBE_GUARD_BYTES, .count = count,
-        .bytes = count * shmt_element_bytes(element), .element = element,
-        .placed = true};
-    CUresult result;
-
-    buffer.whole = 2 * SHMT_PROBE_GUARD_BYTES + buffer.bytes;
-    result = fill_pattern(probe, data, buffer.bytes, SHMT_PATTERN_POISON_A);
-    if (result == CUDA_SUCCESS)
-        *out = buffer;
-    return result;
-}
-
 void shmt_buffer_free(const struct shmt_probe *probe,
                       struct shmt_buffer *buffer)
 {
-    if (buffer->base != 0 && !buffer->placed)
+    if (buffer->base != 0)
         probe->driver->MemFree(buffer->base);
     *buffer = (struct shmt_buffer){0};
 }
@@ -277,8 +260,6 @@ CUresult shmt_probe_repair_guards(const struct shmt_probe *probe,
     const CUdeviceptr end = shmt_buffer_data(buffer) + buffer->bytes;
     CUresult result;
 
-    if (buffer->placed)
-        return CUDA_SUCCESS;
     result = fill_pattern(probe, buffer->base, SHMT_PROBE_GUARD_BYTES,
                           SHMT_PATTERN_POISON_A);
     if (result == CUDA_SUCCESS)
@@ -400,8 +381,6 @@ CUresult shmt_probe_guard(const struct shmt_probe *probe,
     uint32_t poison = SHMT_PATTERN_POISON_A;
     void *arguments[] = {&base, &front, &inside, &whole, &poison, &finding};
 
-    if (buffer->placed)
-        return CUDA_SUCCESS;
     return launch(probe, GUARD, blocks_for(probe, whole - inside),
                   arguments);
 }

@@ -21,8 +21,6 @@ struct shmt_buffer {
     uint64_t count;        /* elements */
     uint64_t bytes;
     enum shmt_element element;
-    bool placed;           /* others' memory is before and behind it: it has
-                              no guards */
 };
 
 enum { SHMT_PROBE_FINDINGS = 3 * SHMT_KERNEL_ARGUMENTS };
@@ -66,10 +64,6 @@ void shmt_probe_close(struct shmt_probe *probe);
 CUresult shmt_buffer_new(const struct shmt_probe *probe,
                          enum shmt_element element, uint64_t count,
                          struct shmt_buffer *out);
-/* In memory that is there and stays, at `data`; without guards. */
-CUresult shmt_buffer_place(const struct shmt_probe *probe,
-                           enum shmt_element element, uint64_t count,
-                           CUdeviceptr data, struct shmt_buffer *out);
 void shmt_buffer_free(const struct shmt_probe *probe,
                       struct shmt_buffer *buffer);
 /* Of element 0. */

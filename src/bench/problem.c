@@ -48,10 +48,7 @@ static CUresult make_slot(struct shmt_bench *bench, size_t k,
     const uint64_t count = values->count;
     struct shmt_bench_slot *slot = &bench->slots[k];
     CUresult result =
-        argument->at != 0
-            ? shmt_buffer_place(probe, argument->element, count, argument->at,
-                                &slot->actual)
-            : shmt_buffer_new(probe, argument->element, count, &slot->actual);
+        shmt_buffer_new(probe, argument->element, count, &slot->actual);
 
     if (result == CUDA_SUCCESS && shmt_bench_has_result(argument))
         result = shmt_buffer_new(probe, argument->element, count,
@@ -96,52 +93,74 @@ static enum shmtune_status load_files(struct shmt_bench *bench, size_t k,
                                        digest, err) : status;
 }
 
+static enum shmtune_status make_buffer(struct shmt_bench *bench, size_t k,
+                                       struct shmt_kernel_evaluated *evaluated,
+                                       struct shmt_error *err)
+{
+    const struct shmt_driver *driver = bench->options.driver;
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+    size_t free_bytes = 0, all_bytes = 0;
+    struct shmt_fill_values values;
+    enum shmtune_status status =
+        shmt_kernel_argument_fill(evaluated, k, &values, err);
+    CUresult result;
+
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_argument_region(evaluated, k,
+                                             &bench->slots[k].region, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    result = make_slot(bench, k, &values);
+    if (result == CUDA_SUCCESS)
+        return SHMTUNE_OK;
+    driver->MemGetInfo(&free_bytes, &all_bytes);
+    return shmt_driver_check(
+        driver, result, err,
+        "device memory for %s, %llu elements of %s (%zu of %zu MiB are "
+        "free); choose a smaller size", argument->name,
+        (unsigned long long)values.count, shmt_element_word(argument->element),
+        free_bytes >> 20, all_bytes >> 20);
+}
+
+/* What an argument holds that is passed by value, or what is read from files
+ * for it. */
+static enum shmtune_status load(struct shmt_bench *bench, size_t k,
+                                struct shmt_kernel_evaluated *evaluated,
+                                struct shmt_digest *digest,
+                                struct shmt_error *err)
+{
+    struct shmt_fill_values values;
+    enum shmtune_status status;
+
+    if (bench->kernel->arguments[k].role != SHMT_ROLE_VALUE)
+        return load_files(bench, k, evaluated, digest, err);
+    status = shmt_kernel_argument_fill(evaluated, k, &values, err);
+    return status == SHMTUNE_OK
+               ? shmt_bench_input_array(bench, k, &values, digest, err)
+               : status;
+}
+
+/* All buffers are made before a file is read, in which there may be addresses
+ * of them. */
 static enum shmtune_status make_slots(struct shmt_bench *bench,
                                       struct shmt_kernel_evaluated *evaluated,
                                       struct shmt_error *err)
 {
-    const struct shmt_driver *driver = bench->options.driver;
+    const struct shmt_argument *arguments = bench->kernel->arguments;
+    const size_t count = bench->kernel->argument_count;
     enum shmtune_status status = SHMTUNE_OK;
-    size_t free_bytes = 0, all_bytes = 0;
     struct shmt_digest digest;
 
+    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++)
+        if (arguments[k].count != NULL && arguments[k].role != SHMT_ROLE_VALUE)
+            status = make_buffer(bench, k, evaluated, err);
+    shmt_bench_relocate_open(bench);
     shmt_digest_begin(&digest);
-    for (size_t k = 0; k < bench->kernel->argument_count; k++) {
-        const struct shmt_argument *argument = &bench->kernel->arguments[k];
-        struct shmt_fill_values values;
-        CUresult result;
-
-        if (argument->count == NULL)
-            continue;
-        status = shmt_kernel_argument_fill(evaluated, k, &values, err);
-        if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE) {
-            status = shmt_bench_input_array(bench, k, &values, &digest, err);
-            if (status == SHMTUNE_OK)
-                continue;
-        }
-        if (status != SHMTUNE_OK)
-            return status;
-        status = shmt_kernel_argument_region(
-            evaluated, k, &bench->slots[k].region, err);
-        if (status != SHMTUNE_OK)
-            return status;
-        result = make_slot(bench, k, &values);
-        if (result == CUDA_SUCCESS)
-            status = load_files(bench, k, evaluated, &digest, err);
-        if (status != SHMTUNE_OK)
-            return status;
-        if (result == CUDA_SUCCESS)
-            continue;
-        driver->MemGetInfo(&free_bytes, &all_bytes);
-        return shmt_driver_check(
-            driver, result, err,
-            "device memory for %s, %llu elements of %s (%zu of %zu MiB are "
-            "free); choose a smaller size", argument->name,
-            (unsigned long long)values.count,
-            shmt_element_word(argument->element),
-            free_bytes >> 20, all_bytes >> 20);
-    }
-    return shmt_bench_input_check(bench, &digest, err);
+    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++)
+        if (arguments[k].count != NULL)
+            status = load(bench, k, evaluated, &digest, err);
+    return status == SHMTUNE_OK ? shmt_bench_input_check(bench, &digest, err)
+                                : status;
 }
 
 static enum shmtune_status set_scalar(struct shmt_bench *bench, size_t k,
@@ -373,10 +392,6 @@ enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
 
     if (bench->prepared && memcmp(bench->problem, problem, size) == 0)
         return SHMTUNE_OK;
-    if (bench->unplaced.status != SHMTUNE_OK) {
-        *err = bench->unplaced;
-        return err->status;
-    }
     shmt_bench_problem_free(bench);
     shmt_kernel_evaluate_part(bench->kernel, SHMT_KERNEL_REFERENCE,
                               problem, &evaluated);

@@ -56,12 +56,10 @@ struct shmt_bench_run {
     bool setup;                    /* in-outs are slot.initial */
 };
 
-/* Memory at addresses that were asked for. */
-struct shmt_bench_place {
-    CUdeviceptr begin;
-    size_t size;
-    CUmemGenericAllocationHandle handle;
-    bool reserved, created, mapped;
+/* From where a buffer was in the application to where it is. */
+struct shmt_bench_move {
+    uint64_t begin, end;           /* addresses there */
+    CUdeviceptr now;
 };
 
 struct shmt_bench {
@@ -71,9 +69,6 @@ struct shmt_bench {
     char arch[16];
     CUdevice handle;
     bool retained;
-    size_t place_count;
-    struct shmt_bench_place *places;
-    struct shmt_error unplaced;    /* why an address cannot be had; else OK */
     CUstream stream;
     CUevent begin, end;
     struct shmt_probe probe;
@@ -84,6 +79,8 @@ struct shmt_bench {
     bool prepared;                 /* for `problem` */
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_bench_slot slots[SHMT_KERNEL_ARGUMENTS];
+    size_t move_count;             /* of those that have an address there, */
+    struct shmt_bench_move moves[SHMT_KERNEL_ARGUMENTS];   /* by it */
     uint64_t hashes[SHMT_PROBE_FINDINGS];   /* when they were prepared */
     struct shmt_bench_loaded modules[SHMT_BENCH_MODULES];
     struct shmt_kernel_evaluated comparing;
@@ -118,15 +115,6 @@ shmt_bench_prepare_run(struct shmt_bench *bench,
                        const struct shmt_bench_request *request,
                        struct shmt_bench_run *run, struct shmt_result *out,
                        struct shmt_bench_note *note, struct shmt_error *err);
-
-/* -- place.c -------------------------------------------------------- */
-
-/* Memory for the arguments that have an address, before anything else is
- * allocated.  Where one cannot be had, bench->unplaced says why: no problem can
- * be prepared then. */
-enum shmtune_status shmt_bench_place_open(struct shmt_bench *bench,
-                                          struct shmt_error *err);
-void shmt_bench_place_close(struct shmt_bench *bench);
 
 /* -- problem.c ------------------------------------------------------ */
 
@@ -190,6 +178,15 @@ shmt_bench_input_load(struct shmt_bench *bench,
 enum shmtune_status shmt_bench_input_check(const struct shmt_bench *bench,
                                            struct shmt_digest *digest,
                                            struct shmt_error *err);
+
+/* -- relocate.c ----------------------------------------------------- */
+
+/* Notes where the buffers are, which are made. */
+void shmt_bench_relocate_open(struct shmt_bench *bench);
+/* Makes each word of what an argument holds, from a multiple of eight bytes of
+ * it on, the address that it was in the application, if it was one. */
+void shmt_bench_relocate(const struct shmt_bench *bench, void *bytes,
+                         size_t size);
 
 /* -- setup.c -------------------------------------------------------- */
 

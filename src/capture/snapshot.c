@@ -27,7 +27,7 @@ struct shmt_capture_snapshot {
     uint64_t bytes;
     unsigned char *values;     /* of all parameters, one after the other */
     struct shmt_capture_search search;
-    bool misplaced;            /* it led to what a spec cannot put there */
+    bool misplaced;            /* it led to what has no `at` in a spec */
 };
 
 /* Of all launches so far; launch.c lets one at a time in here. */
@@ -480,7 +480,7 @@ static bool copy_before(struct shmt_capture_snapshot *snapshot)
                      "captured");
     if (snapshot->misplaced)
         tell_missing(snapshot, "memory of the host that begins at no multiple "
-                     "of 16 cannot be put there again: what addresses of it "
+                     "of 16 has no address in a spec: what addresses of it "
                      "in buffers lead to is not captured");
     return true;
 }

@@ -66,7 +66,7 @@ static enum shmtune_status put(const struct output *output, const void *bytes,
                : shmt_error_system(err, output->path, "cannot be written");
 }
 
-static enum shmtune_status take_part(void *context, const void *bytes,
+static enum shmtune_status take_part(void *context, void *bytes,
                                      uint64_t offset, size_t size,
                                      struct shmt_error *err)
 {

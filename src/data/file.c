@@ -12,8 +12,8 @@
 #include "data/npy.h"
 #include "record/record.h"
 
-/* A sink is given parts of about this many bytes. */
-enum { PART = 1 << 20 };
+/* A sink is given parts of about this many bytes, and a multiple of these. */
+enum { PART = 1 << 20, WHOLE = 16 };
 
 struct reading {
     const struct shmt_fill_values *values;
@@ -136,12 +136,14 @@ static enum shmtune_status refuse_size(const struct reading *reading,
                                      "name, *.npy");
 }
 
-/* Hands out what was read, if it is a part. */
+/* Hands out what was read, if it is a part; what is behind a part waits for the
+ * next one. */
 static enum shmtune_status use_part(void *context, bool last)
 {
     struct reading *reading = context;
     struct shmt_text *text = &reading->text;
     enum shmtune_status status = SHMTUNE_OK;
+    size_t size;
 
     if (reading->npy)
         status = take_header(reading, last);
@@ -156,12 +158,13 @@ static enum shmtune_status use_part(void *context, bool last)
                               ".npy or .npy.gz");
     if (text->length > reading->wanted - reading->given)
         return refuse_size(reading, true);
-    if (text->length > 0)
+    size = last ? text->length : text->length / WHOLE * WHOLE;
+    if (size > 0) {
         status = reading->sink->take(reading->sink->context, text->data,
-                                     reading->given, text->length,
-                                     reading->err);
-    reading->given += text->length;
-    shmt_text_clear(text);
+                                     reading->given, size, reading->err);
+        drop(text, size);
+    }
+    reading->given += size;
     if (status == SHMTUNE_OK && last && reading->given < reading->wanted)
         status = refuse_size(reading, false);
     return status;

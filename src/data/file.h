@@ -9,9 +9,10 @@
 
 #include "kernel/kernel.h"
 
-/* Who takes the elements, in parts: `bytes` of them are those from `offset`. */
+/* Who takes the elements, in parts, and may change what it is given: the `size`
+ * bytes from `offset`, a multiple of 16 of them in all parts but the last. */
 struct shmt_data_sink {
-    enum shmtune_status (*take)(void *context, const void *bytes,
+    enum shmtune_status (*take)(void *context, void *bytes,
                                 uint64_t offset, size_t size,
                                 struct shmt_error *err);
     void *context;

@@ -45,14 +45,6 @@
     X(MemAlloc)                                                              \
     X(MemFree)                                                               \
     X(MemGetInfo)                                                            \
-    X(MemGetAllocationGranularity)                                           \
-    X(MemAddressReserve)                                                     \
-    X(MemAddressFree)                                                        \
-    X(MemCreate)                                                             \
-    X(MemRelease)                                                            \
-    X(MemMap)                                                                \
-    X(MemUnmap)                                                              \
-    X(MemSetAccess)                                                          \
     X(MemcpyAsync)                                                           \
     X(MemcpyHtoD)                                                            \
     X(MemcpyDtoH)                                                            \

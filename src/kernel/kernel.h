@@ -197,8 +197,8 @@ struct shmt_argument {
                                   or in the binary; NULL: it is none.  One that
                                   is written is an output, an in-out or a
                                   workspace */
-    uint64_t at;               /* of a buffer: the address of the device that
-                                  it has to have; 0: any */
+    uint64_t at;               /* of a buffer: the address that it had where
+                                  files have addresses of it; 0: none */
     uint64_t at_bytes;         /* of such a one */
     size_t member_count;       /* of a pointer or a struct; of a tensor map
                                   or a texture one, the buffer */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place: buffers that have an address of their own, since others hold it: the
- * key `at`, which `shmtune capture` writes.  What is at an address is known
- * from files alone, and is as large as it was.
+ * place: the address that a buffer had where its launch was captured, since
+ * other buffers hold it: the key `at`, which `shmtune capture` writes.  What
+ * was at an address is known from files alone, and is as large as it was.
  */
 #include "kernel/read.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The host's allocations, which a device may reach, are aligned so; what may be
- * an address of a device. */
+/* The host's allocations, which a device may reach, are aligned so: what a
+ * kernel reads at once from there it can read here.  Then what may be an
+ * address of a device. */
 enum { ALIGNMENT = 16 };
 static const uint64_t lowest = (uint64_t)1 << 32, behind = (uint64_t)1 << 47;
 

@@ -11,8 +11,9 @@ if [ -z "$FAKE_NVRTC_REAL" ]; then
     finish
     exit 0
 fi
-SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so FAKE_CUDA_BASE=0x300000000000
-export SHMTUNE_LIBCUDA FAKE_CUDA_BASE APPLICATION_MEMORY
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so FAKE_CUDA_BASE=0x200000000000
+APPLICATION_BASE=0x300000000000
+export SHMTUNE_LIBCUDA FAKE_CUDA_BASE APPLICATION_BASE APPLICATION_MEMORY
 unset FAKE_CUDA_SHAPES
 
 # captured WORD...: alone, and then into the folder `taken`
@@ -81,7 +82,7 @@ for memory in managed host combined registered; do
         "cmp device.yaml other.yaml"
 
     captured gather
-    check "$memory: addresses in buffers are followed, and put there again" \
+    check "$memory: addresses in buffers are followed, and others in the worker" \
         all as_alone "[ \$(count gather-1 ', at: 0x3[01]') = 6 ]" \
         "err_has 'gather-1: made again it gives what the application got'" \
         "err_has 'gather-1: out, rows, .*memory_6 and 2 more: $what in'"

@@ -26,7 +26,7 @@
  * with $APPLICATION_SYMBOL that is what the kernel of =N is called, with
  * $APPLICATION_FACTOR what it multiplies by, and with $APPLICATION_NOISE its
  * input is of numbers that are all different.  application_memory.h says where
- * buffers are.
+ * buffers are, and with $APPLICATION_BASE the fake driver's begin there.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -652,6 +652,30 @@ static void walk(void)
                                  state.stream, arguments, NULL), "launch");
 }
 
+/* Ranges, whose ends are those of their memory, and whose middles are written
+ * down. */
+static void span(void)
+{
+    CUdeviceptr spans[ROWS][2], middles[ROWS] = {0}, in, out;
+    float values[N];
+    CUfunction function;
+    int n = ROWS;
+    void *arguments[] = {&out, &in, &n};
+
+    for (int i = 0; i < N; i++)
+        values[i] = (float)(i % 7);
+    for (int r = 0; r < ROWS; r++) {
+        spans[r][0] = new_memory(values, sizeof values);
+        spans[r][1] = spans[r][0] + sizeof values;
+    }
+    in = new_memory(spans, sizeof spans);
+    out = new_memory(middles, sizeof middles);
+    must((int)api.cuModuleGetFunction(&function, state.module, "span"),
+         "cuModuleGetFunction");
+    must((int)api.cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0,
+                                 state.stream, arguments, NULL), "launch");
+}
+
 static void launch_times(int n)
 {
     for (int k = 0; k < n; k++)
@@ -723,7 +747,7 @@ static const struct {
     {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
     {"keep", keep}, {"launch_packed", launch_packed},
-    {"gather", gather}, {"walk", walk}, {"launch_many", launch_many},
+    {"gather", gather}, {"walk", walk}, {"span", span}, {"launch_many", launch_many},
     {"look_up", look_up}, {"threads", launch_threads}, {"quit", quit},
     {"second", wait_second}, {"exec", exec_again}, {"move", move_on},
     {"keep_address", keep_address}, {"keep_stale", keep_stale},
@@ -752,6 +776,8 @@ int main(int argc, char **argv)
     if (argc < 2)
         return 2;
     words = argv;
+    if (getenv("APPLICATION_BASE") != NULL)
+        setenv("FAKE_CUDA_BASE", getenv("APPLICATION_BASE"), 1);
     open_all(argv[1]);
     begin();
     for (int k = 2; k < argc; k++) {

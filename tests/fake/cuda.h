@@ -8,7 +8,6 @@
  *
  * Environment: FAKE_CUDA_MEMORY   bytes of device memory, default 1 GiB
  *              FAKE_CUDA_BASE     the address where memory begins
- *              FAKE_CUDA_TAKEN    set: what is reserved is elsewhere than asked
  *              FAKE_CUDA_VERSION  what cuDriverGetVersion says
  *              FAKE_CUDA_MISSING  a function that is not there
  *              FAKE_CUDA_DEVICES  how many devices

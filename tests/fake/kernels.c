@@ -660,6 +660,25 @@ static void walk(struct fake_launch *launch)
     }
 }
 
+struct span {
+    float *first, *last;
+};
+
+/* Its middles are addresses; with $FAKE_SPAN others. */
+static void span(struct fake_launch *launch)
+{
+    float **middle = memory(launch, 0);
+    const struct span *spans = memory(launch, 1);
+
+    launch->cost_us = launch->threads;
+    for (int r = 0; r < ARGUMENT(launch, 2, int); r++) {
+        for (float *at = spans[r].first; at != spans[r].last; at++)
+            *at *= 2;
+        middle[r] = spans[r].first + (spans[r].last - spans[r].first) / 2 +
+                    (getenv("FAKE_SPAN") != NULL);
+    }
+}
+
 /* Into variables of its module alone; with $FAKE_TALLY one too many. */
 static void tally(struct fake_launch *launch)
 {
@@ -735,7 +754,7 @@ static const struct {
     {"tiles", tiles}, {"tensor_reference", tensor_reference},
     {"blend", blend}, {"cover", cover}, {"tally", tally},
     {"total", total}, {"stray", stray},
-    {"gather", gather}, {"walk", walk}, {"follow", follow},
+    {"gather", gather}, {"walk", walk}, {"span", span}, {"follow", follow},
     {"plain", plain}, {"stride", cover}, {"uneven", cover},
     {"loose", cover}, {"plenty", cover}, {"many", cover},
     {"_ZN2ns5coverIfLi2EEEvPT_PKS1_fi", cover},

@@ -109,14 +109,14 @@ static struct allocation *find(const void *memory)
     return NULL;
 }
 
-enum { SMALL_PAGE = 4096, PAGE = 2 << 20 };
+enum { PAGE = 4096 };
 
 /* At the first place from `base` on where nothing is; of a file, or -1. */
 static char *map_from(size_t base, size_t size, int file)
 {
     const int way = file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
 
-    for (;; base += SMALL_PAGE) {
+    for (;; base += PAGE) {
         char *const at = mmap((void *)(uintptr_t)base, size,
                               PROT_READ | PROT_WRITE,
                               way | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file,
@@ -390,111 +390,4 @@ CUresult fake_MemsetD32Async(CUdeviceptr to, unsigned value, size_t count,
     for (size_t k = 0; k < count; k++)
         at[k] = value;
     return CUDA_SUCCESS;
-}
-
-/* -- memory at an address ------------------------------------------------- */
-
-CUresult fake_MemGetAllocationGranularity(
-    size_t *out, const CUmemAllocationProp *prop,
-    CUmemAllocationGranularity_flags flags)
-{
-    (void)prop;
-    (void)flags;
-    FAKE_ENTER("MemGetAllocationGranularity");
-    *out = PAGE;
-    return CUDA_SUCCESS;
-}
-
-/* Elsewhere, where something is at the address: a hint is all that it is. */
-CUresult fake_MemAddressReserve(CUdeviceptr *out, size_t size,
-                                size_t alignment, CUdeviceptr hint,
-                                unsigned long long flags)
-{
-    char *at;
-
-    FAKE_ENTER("MemAddressReserve");
-    if (size % PAGE != 0 || hint % PAGE != 0 || alignment != 0 || flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (getenv("FAKE_CUDA_TAKEN") != NULL)
-        hint += PAGE;
-    at = mmap((void *)(uintptr_t)hint, size, PROT_NONE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *out = (CUdeviceptr)(uintptr_t)at;
-    return CUDA_SUCCESS;
-}
-
-CUresult fake_MemAddressFree(CUdeviceptr at, size_t size)
-{
-    FAKE_ENTER("MemAddressFree");
-    return munmap((void *)(uintptr_t)at, size) == 0 ? CUDA_SUCCESS
-                                                    : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult fake_MemCreate(CUmemGenericAllocationHandle *out, size_t size,
-                        const CUmemAllocationProp *prop,
-                        unsigned long long flags)
-{
-    FAKE_ENTER("MemCreate");
-    if (size % PAGE != 0 || flags != 0 ||
-        prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (size > fake_number("FAKE_CUDA_MEMORY", (size_t)1 << 30) - used)
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    *out = size;
-    return CUDA_SUCCESS;
-}
-
-CUresult fake_MemRelease(CUmemGenericAllocationHandle handle)
-{
-    (void)handle;
-    FAKE_ENTER("MemRelease");
-    return CUDA_SUCCESS;
-}
-
-/* It may be used when access to it was set. */
-CUresult fake_MemMap(CUdeviceptr at, size_t size, size_t offset,
-                     CUmemGenericAllocationHandle handle,
-                     unsigned long long flags)
-{
-    FAKE_ENTER("MemMap");
-    return at % PAGE == 0 && offset == 0 && handle == size && flags == 0
-               ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-CUresult fake_MemUnmap(CUdeviceptr at, size_t size)
-{
-    struct allocation *one;
-
-    FAKE_ENTER("MemUnmap");
-    pthread_mutex_lock(&lock);
-    one = find((const void *)(uintptr_t)at);
-    if (one != NULL && one->size == size) {
-        used -= size;
-        *one = (struct allocation){0};
-    }
-    pthread_mutex_unlock(&lock);
-    return one == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
-}
-
-CUresult fake_MemSetAccess(CUdeviceptr at, size_t size,
-                           const CUmemAccessDesc *access, size_t count)
-{
-    void *const memory = (void *)(uintptr_t)at;
-    struct allocation *one;
-
-    FAKE_ENTER("MemSetAccess");
-    if (count != 1 || access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE ||
-        mprotect(memory, size, PROT_READ | PROT_WRITE) != 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    pthread_mutex_lock(&lock);
-    one = find(NULL);
-    if (one != NULL) {
-        *one = (struct allocation){.memory = memory, .size = size,
-                                   .mapped = true};
-        used += size;
-    }
-    pthread_mutex_unlock(&lock);
-    return one == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }

@@ -9,18 +9,24 @@ set -u
 
 . "$(dirname "$0")/report.sh"
 
-# What lies at an address is there again, if that is free in the worker.
+# What buffers have the addresses of lies elsewhere in the worker.
 follow() { # NAME
-    "$build/shmtune" capture -o places -- ./application opened load gather \
-        walk keep_stale launch >out 2>err
-    for kernel in gather walk; do
-        report "$1: $kernel finds what buffers have the addresses of" \
-            grep -q "$kernel-1: \(made again it gives what\|not made again.*in this process\)" err
+    "$build/shmtune" capture --propose -o places -- ./application opened load \
+        gather walk span keep_stale launch >out 2>err
+    for kernel in gather walk span; do
+        "$build/shmtune" tune places/$kernel-1 --device 0 \
+            --strategy exhaustive -o addressed >log 2>&1
+        status=$?
+        count_right addressed/$kernel-1
+        report "$1: $kernel finds what buffers have the addresses of" all \
+            "grep -q '$kernel-1: made again it gives what' err" \
+            "[ \$(grep -c ', at: 0x' places/$kernel-1/kernel.yaml) -ge 3 ]" \
+            "[ $status -eq 0 ]" "[ $tried -ge 1 ]" "[ $right -eq $tried ]"
     done
     report "$1: what is gone is no address" \
         grep -q 'blend-1: made again it gives what' err
     sed 's/^/# /' err
-    rm -rf places
+    rm -rf places addressed
 }
 
 doctor() { "$build/shmtune" doctor --wide 2>/dev/null; }

@@ -20,13 +20,14 @@ static struct {
     int parts;
 } taken;
 
-static enum shmtune_status take(void *context, const void *bytes,
+static enum shmtune_status take(void *context, void *bytes,
                                 uint64_t offset, size_t size,
                                 struct shmt_error *why)
 {
     (void)context;
     (void)why;
     CHECK(offset == taken.size);
+    CHECK_INT(offset % 16, 0);
     if (offset < sizeof taken.bytes)
         memcpy(taken.bytes + offset, bytes,
                size < sizeof taken.bytes - offset
