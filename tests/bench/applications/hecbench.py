@@ -198,7 +198,7 @@ def main():
     parser.add_argument('--most', type=int, default=4)
     parser.add_argument('--candidates', type=int, default=8)
     parser.add_argument('--for', dest='seconds', type=float)
-    job = parser.parse_args()
+    job = parser.parse_intermixed_args()
     job.begun = time.monotonic()
     job.shmtune = os.path.join(os.path.abspath(job.build), 'shmtune')
     job.out = os.path.abspath(job.out)
