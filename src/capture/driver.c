@@ -37,8 +37,6 @@ static void find_all(void)
     shmt_capture_symbol("cuKernelGetLibrary", &driver.KernelGetLibrary);
     shmt_capture_symbol("cuFuncGetModule", &driver.FuncGetModule);
     shmt_capture_symbol("cuFuncGetParamInfo", &driver.FuncGetParamInfo);
-    shmt_capture_symbol("cuFuncGetAttribute", &driver.FuncGetAttribute);
-    shmt_capture_symbol("cuGetErrorName", &driver.GetErrorName);
     if (missing != NULL)
         shmt_capture_note("the driver has no %s: nothing is captured; update "
                           "the driver", missing);
@@ -55,8 +53,7 @@ const char *shmt_capture_error(const struct shmt_capture_driver *table,
 {
     const char *name = NULL;
 
-    if (table->GetErrorName != NULL &&
-        table->GetErrorName(code, &name) == CUDA_SUCCESS && name != NULL)
+    if (table->GetErrorName(code, &name) == CUDA_SUCCESS && name != NULL)
         return name;
     snprintf(room, 32, "error %d of CUDA", (int)code);
     return room;

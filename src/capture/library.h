@@ -117,7 +117,9 @@ void shmt_capture_note(const char *format, ...)
     X(EventRecord)                                                           \
     X(EventQuery)                                                            \
     X(EventElapsedTime)                                                      \
+    X(FuncGetAttribute)                                                      \
     X(FuncSetAttribute)                                                      \
+    X(GetErrorName)                                                          \
     X(MemGetAddressRange)                                                    \
     X(Memcpy3DAsync)                                                         \
     X(MemcpyAsync)                                                           \
@@ -144,8 +146,6 @@ struct shmt_capture_driver {
     CUresult (*KernelGetLibrary)(CUlibrary *, CUkernel);
     CUresult (*FuncGetModule)(CUmodule *, CUfunction);
     CUresult (*FuncGetParamInfo)(CUfunction, size_t, size_t *, size_t *);
-    CUresult (*FuncGetAttribute)(int *, CUfunction_attribute, CUfunction);
-    CUresult (*GetErrorName)(CUresult, const char **);
 };
 
 /* NULL: the driver lacks something that is needed, which a note says. */
@@ -171,7 +171,7 @@ enum shmt_capture_kind {
     SHMT_CAPTURE_OF_DEVICE, SHMT_CAPTURE_MANAGED, SHMT_CAPTURE_OF_HOST
 };
 
-/* What a spec can put at its address again begins at a multiple of this. */
+/* What has an address in a spec begins at a multiple of this. */
 enum { SHMT_CAPTURE_ALIGNMENT = 16 };
 
 /* An allocation, by its address on the device. */

@@ -114,7 +114,7 @@ static void ask_resources(struct shmt_capture_snapshot *snapshot)
     CUfunction function = shmt_capture_plain_function(
         &record->function, snapshot->launch.handle);
 
-    if (function == NULL || driver->FuncGetAttribute == NULL ||
+    if (function == NULL ||
         driver->FuncGetAttribute(&record->registers, CU_FUNC_ATTRIBUTE_NUM_REGS,
                                  function) != CUDA_SUCCESS)
         record->registers = 0;

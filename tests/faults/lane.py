@@ -652,7 +652,9 @@ def main():
     base = options.build / 'faults'
     base.mkdir(exist_ok=True)
     binary = options.build / 'shmtune'
-    digest = hashlib.sha256(binary.read_bytes()).hexdigest()
+    library = options.build / 'libshmtune-capture.so'
+    digest = hashlib.sha256(binary.read_bytes() +
+                            library.read_bytes()).hexdigest()
     if options.report:
         lines = (base / 'results.tsv').read_text().splitlines()
         return report(Results(base / 'results.tsv', lines[0])) > 0
@@ -661,8 +663,7 @@ def main():
         house = House(options.source, options.build, work)
         house.program.parent.mkdir()
         shutil.copy2(binary, house.program)
-        shutil.copy2(options.build / 'libshmtune-capture.so',
-                     house.program.parent)
+        shutil.copy2(library, house.program.parent)
         template = work / 'template'
         template.mkdir()
         house.make(template)
