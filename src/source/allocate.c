@@ -4,12 +4,6 @@
  */
 #include "source/token.h"
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k < tokens->count ? k : tokens->count];
-}
-
 /* Tokens of one call, at most. */
 enum { MOST_CALL = 256 };
 
@@ -19,10 +13,7 @@ static bool is_allocation(const struct shmt_source_token *token)
         "cudaMalloc", "cudaMallocManaged", "cudaMallocAsync", "hipMalloc",
         "hipMallocManaged", "cuMemAlloc", "cuMemAllocManaged", NULL};
 
-    for (size_t k = 0; names[k] != NULL; k++)
-        if (shmt_source_is(token, names[k]))
-            return true;
-    return false;
+    return shmt_source_is_any(token, names);
 }
 
 /* `&NAME` at the end of [from, to), behind any casts, or NAME alone. */
@@ -31,11 +22,11 @@ static const char *read_name(const struct shmt_source_tokens *tokens,
 {
     size_t k = to;
 
-    while (to > from && shmt_source_is(at(tokens, to - 1), ")"))
+    while (to > from && shmt_source_at_is(tokens, to - 1, ")"))
         to--;
-    for (k = to; k > from && !shmt_source_is(at(tokens, k - 1), "&") &&
-                 !shmt_source_is(at(tokens, k - 1), ")") &&
-                 !shmt_source_is(at(tokens, k - 1), "(");)
+    for (k = to; k > from && !shmt_source_at_is(tokens, k - 1, "&") &&
+                 !shmt_source_at_is(tokens, k - 1, ")") &&
+                 !shmt_source_at_is(tokens, k - 1, "(");)
         k--;
     return shmt_source_join(tokens, k, to);
 }
@@ -46,8 +37,8 @@ static bool read_call(const struct shmt_source_tokens *tokens, size_t k,
 {
     size_t close, comma, end;
 
-    if (!is_allocation(at(tokens, k)) ||
-        !shmt_source_is(at(tokens, k + 1), "("))
+    if (!is_allocation(shmt_source_at(tokens, k)) ||
+        !shmt_source_at_is(tokens, k + 1, "("))
         return true;
     close = shmt_source_behind(tokens, k + 1, tokens->count) - 1;
     comma = shmt_source_end_of_item(tokens, k + 2, close);
@@ -57,7 +48,7 @@ static bool read_call(const struct shmt_source_tokens *tokens, size_t k,
     *out = (struct shmt_source_allocation){
         .name = read_name(tokens, k + 2, comma),
         .bytes = shmt_source_join(tokens, comma + 1, end),
-        .count = "", .type = "", .line = at(tokens, k)->line};
+        .count = "", .type = "", .line = shmt_source_at(tokens, k)->line};
     *found = out->bytes != NULL && out->bytes[0] != '\0';
     return out->name != NULL && out->bytes != NULL;
 }
@@ -68,14 +59,14 @@ static bool read_vector(const struct shmt_source_tokens *tokens, size_t k,
 {
     size_t close, name, end;
 
-    if (!shmt_source_is(at(tokens, k), "device_vector") ||
-        !shmt_source_is(at(tokens, k + 1), "<"))
+    if (!shmt_source_at_is(tokens, k, "device_vector") ||
+        !shmt_source_at_is(tokens, k + 1, "<"))
         return true;
     close = shmt_source_behind(tokens, k + 1, tokens->count) - 1;
     name = close + 1;
     if (close - k > MOST_CALL ||
-        at(tokens, name)->word != SHMT_SOURCE_NAME ||
-        !shmt_source_is(at(tokens, name + 1), "("))
+        shmt_source_at(tokens, name)->word != SHMT_SOURCE_NAME ||
+        !shmt_source_at_is(tokens, name + 1, "("))
         return true;
     end = shmt_source_behind(tokens, name + 1, tokens->count) - 1;
     *out = (struct shmt_source_allocation){
@@ -83,7 +74,7 @@ static bool read_vector(const struct shmt_source_tokens *tokens, size_t k,
         .count = shmt_source_join(
             tokens, name + 2, shmt_source_end_of_item(tokens, name + 2, end)),
         .type = shmt_source_join(tokens, k + 2, close),
-        .line = at(tokens, k)->line};
+        .line = shmt_source_at(tokens, k)->line};
     *found = out->count != NULL && out->count[0] != '\0';
     return out->name != NULL && out->count != NULL && out->type != NULL;
 }
@@ -96,8 +87,8 @@ bool shmt_source_allocations(const struct shmt_source_tokens *tokens,
     bool done = true;
 
     for (size_t k = 0; k < tokens->count; k++)
-        most += is_allocation(at(tokens, k)) ||
-                shmt_source_is(at(tokens, k), "device_vector");
+        most += is_allocation(shmt_source_at(tokens, k)) ||
+                shmt_source_at_is(tokens, k, "device_vector");
     list = shmt_arena_alloc(tokens->arena, most + 1, sizeof *list);
     if (list == NULL)
         return false;

@@ -10,12 +10,6 @@
 
 enum { MOST_HEAD = 512 };
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k < tokens->count ? k : tokens->count];
-}
-
 /* The one that token `inside` is in; false: none. */
 static bool find_around(const struct shmt_source_tokens *tokens,
                         size_t inside, struct shmt_source_function *out)
@@ -34,12 +28,11 @@ static bool find_around(const struct shmt_source_tokens *tokens,
 static bool is_called(const struct shmt_source_tokens *tokens, size_t k)
 {
     static const char *const words[] = {"return", "else", "do", NULL};
-    const struct shmt_source_token *before = at(tokens, k - 1);
+    const struct shmt_source_token *before = shmt_source_at(tokens, k - 1);
     struct shmt_source_function other;
 
-    for (size_t n = 0; words[n] != NULL; n++)
-        if (shmt_source_is(before, words[n]))
-            return true;
+    if (shmt_source_is_any(before, words))
+        return true;
     return before->word != SHMT_SOURCE_NAME && !shmt_source_is(before, "*") &&
            !shmt_source_is(before, "&") && !shmt_source_is(before, ">") &&
            !shmt_source_head(tokens, k, &other);
@@ -51,10 +44,11 @@ static bool find_call(const struct shmt_source_tokens *tokens,
                       const struct shmt_source_function *function,
                       size_t *angle, size_t *open)
 {
-    const struct shmt_source_token *name = at(tokens, function->name);
+    const struct shmt_source_token *name = shmt_source_at(tokens,
+                                                          function->name);
 
     for (size_t k = 1; k < tokens->count; k++) {
-        const struct shmt_source_token *token = at(tokens, k);
+        const struct shmt_source_token *token = shmt_source_at(tokens, k);
         bool generic;
 
         if (k == function->name) {
@@ -63,14 +57,14 @@ static bool find_call(const struct shmt_source_tokens *tokens,
         }
         if (token->word != SHMT_SOURCE_NAME || !shmt_source_same(token, name))
             continue;
-        generic = shmt_source_is(at(tokens, k + 1), "<");
+        generic = shmt_source_at_is(tokens, k + 1, "<");
         *angle = generic ? k + 1 : 0;
         *open = generic ? shmt_source_behind(tokens, k + 1,
                                              k + MOST_HEAD < tokens->count
                                                  ? k + MOST_HEAD
                                                  : tokens->count)
                         : k + 1;
-        if (shmt_source_is(at(tokens, *open), "(") && is_called(tokens, k))
+        if (shmt_source_at_is(tokens, *open, "(") && is_called(tokens, k))
             return true;
     }
     return false;
@@ -101,9 +95,9 @@ static bool bind_call(const struct shmt_source_tokens *tokens,
                       size_t angle, size_t open, struct found *found)
 {
     const struct shmt_source_variable bound = {
-        .line = at(tokens, function->body)->line,
-        .until = at(tokens, function->end - 1)->line,
-        .called = at(tokens, open)->line};
+        .line = shmt_source_at(tokens, function->body)->line,
+        .until = shmt_source_at(tokens, function->end - 1)->line,
+        .called = shmt_source_at(tokens, open)->line};
     const size_t own = shmt_source_template(tokens, function->name);
     const char *const *names, *const *values;
     size_t name_count, value_count;
@@ -116,7 +110,7 @@ static bool bind_call(const struct shmt_source_tokens *tokens,
     if (names == NULL || values == NULL)
         return false;
     bind(names, name_count, values, value_count, bound, found);
-    if (angle == 0 || !shmt_source_is(at(tokens, own + 1), "<"))
+    if (angle == 0 || !shmt_source_at_is(tokens, own + 1, "<"))
         return true;
     names = shmt_source_names_in(
         tokens, own + 2,
@@ -189,7 +183,7 @@ static bool launches(const struct shmt_source_tokens *tokens,
                      const struct shmt_source_function *function)
 {
     for (size_t k = function->body; k < function->end; k++)
-        if (shmt_source_is(at(tokens, k), "<<<"))
+        if (shmt_source_at_is(tokens, k, "<<<"))
             return true;
     return false;
 }

@@ -8,12 +8,6 @@
 /* Declarations of shared memory outside of kernels. */
 enum { MOST_SHARED = 16, MOST_USED = 256 };
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k < tokens->count ? k : tokens->count];
-}
-
 /* The name of the function whose `__global__` is at `from`, in front of a
  * parenthesis; what else has one is an attribute, as __launch_bounds__, or a
  * macro that stands for one.  `count`: there is none. */
@@ -25,17 +19,17 @@ static size_t find_name(const struct shmt_source_tokens *tokens, size_t from)
     while (k < none) {
         size_t behind;
 
-        if (shmt_source_is(at(tokens, k), ";") ||
-            shmt_source_is(at(tokens, k), "{"))
+        if (shmt_source_at_is(tokens, k, ";") ||
+            shmt_source_at_is(tokens, k, "{"))
             return none;
-        if (!shmt_source_is(at(tokens, k), "(")) {
+        if (!shmt_source_at_is(tokens, k, "(")) {
             k++;
             continue;
         }
         behind = shmt_source_behind(tokens, k, none);
-        if (at(tokens, k - 1)->word == SHMT_SOURCE_NAME &&
-            (shmt_source_is(at(tokens, behind), "{") ||
-             shmt_source_is(at(tokens, behind), ";")))
+        if (shmt_source_at(tokens, k - 1)->word == SHMT_SOURCE_NAME &&
+            (shmt_source_at_is(tokens, behind, "{") ||
+             shmt_source_at_is(tokens, behind, ";")))
             return k - 1;
         k = behind;
     }
@@ -49,14 +43,14 @@ static size_t end_of_parameter(const struct shmt_source_tokens *tokens,
     size_t angles = 0;
 
     for (size_t k = from; k < to; k++) {
-        if (shmt_source_is(at(tokens, k), "(") ||
-            shmt_source_is(at(tokens, k), "{"))
+        if (shmt_source_at_is(tokens, k, "(") ||
+            shmt_source_at_is(tokens, k, "{"))
             k = shmt_source_behind(tokens, k, to) - 1;
-        else if (shmt_source_is(at(tokens, k), "<"))
+        else if (shmt_source_at_is(tokens, k, "<"))
             angles++;
-        else if (shmt_source_is(at(tokens, k), ">"))
+        else if (shmt_source_at_is(tokens, k, ">"))
             angles -= angles > 0;
-        else if (shmt_source_is(at(tokens, k), ",") && angles == 0)
+        else if (shmt_source_at_is(tokens, k, ",") && angles == 0)
             return k;
     }
     return to;
@@ -78,7 +72,7 @@ static bool read_parameters(const struct shmt_source_tokens *tokens,
     for (size_t k = from; k < to; k = end_of_parameter(tokens, k, to) + 1)
         count++;
     if (count == 1 && to - from == 1 &&
-        shmt_source_is(at(tokens, from), "void"))
+        shmt_source_at_is(tokens, from, "void"))
         count = 0;
     parameters = shmt_arena_alloc(tokens->arena, count + 1,
                                   sizeof *parameters);
@@ -106,16 +100,16 @@ static bool read_template_parameter(const struct shmt_source_tokens *tokens,
 {
     size_t equals = from;
 
-    while (equals < to && !shmt_source_is(at(tokens, equals), "="))
+    while (equals < to && !shmt_source_at_is(tokens, equals, "="))
         equals++;
     *out = (struct shmt_source_template){.name = ""};
-    out->is_type = shmt_source_is(at(tokens, from), "typename") ||
-                   shmt_source_is(at(tokens, from), "class");
+    out->is_type = shmt_source_at_is(tokens, from, "typename") ||
+                   shmt_source_at_is(tokens, from, "class");
     for (size_t k = from; k < equals; k++)
-        out->is_pack |= shmt_source_is(at(tokens, k), ".");
-    if (equals > from + 1 && at(tokens, equals - 1)->word == SHMT_SOURCE_NAME)
-        out->name = shmt_arena_copy(tokens->arena, at(tokens, equals - 1)->at,
-                                    at(tokens, equals - 1)->length);
+        out->is_pack |= shmt_source_at_is(tokens, k, ".");
+    if (equals > from + 1 &&
+        shmt_source_at(tokens, equals - 1)->word == SHMT_SOURCE_NAME)
+        out->name = shmt_source_copy(tokens, equals - 1);
     if (equals < to)
         out->value = shmt_source_join(tokens, equals + 1, to);
     return out->name != NULL && (equals == to || out->value != NULL);
@@ -130,7 +124,7 @@ static bool read_template(const struct shmt_source_tokens *tokens, size_t k,
     size_t close, count = 0;
 
     out->is_template = k < tokens->count;
-    if (!out->is_template || !shmt_source_is(at(tokens, open), "<"))
+    if (!out->is_template || !shmt_source_at_is(tokens, open, "<"))
         return true;
     close = shmt_source_behind(tokens, open, tokens->count) - 1;
     for (size_t n = open + 1; n < close;
@@ -151,8 +145,8 @@ static bool read_template(const struct shmt_source_tokens *tokens, size_t k,
 
 static bool is_shared(const struct shmt_source_tokens *tokens, size_t k)
 {
-    return shmt_source_is(at(tokens, k), "extern") &&
-           shmt_source_is(at(tokens, k + 1), "__shared__");
+    return shmt_source_at_is(tokens, k, "extern") &&
+           shmt_source_at_is(tokens, k + 1, "__shared__");
 }
 
 /* `extern __shared__ TYPE NAME[]` at k, which ends before `to`. */
@@ -161,9 +155,9 @@ static bool read_shared(const struct shmt_source_tokens *tokens, size_t k,
 {
     size_t end = k + 2, start = end;
 
-    while (end < to && !shmt_source_is(at(tokens, end), ";")) {
+    while (end < to && !shmt_source_at_is(tokens, end, ";")) {
         /* An alignment. */
-        if (shmt_source_is(at(tokens, end), "(")) {
+        if (shmt_source_at_is(tokens, end, "(")) {
             end = shmt_source_behind(tokens, end, to);
             start = end;
             continue;
@@ -202,8 +196,8 @@ static bool names(const struct shmt_source_tokens *tokens,
                   const struct body *body, const char *name)
 {
     for (size_t k = body->from; k < body->to; k++)
-        if (at(tokens, k)->word == SHMT_SOURCE_NAME &&
-            shmt_source_is(at(tokens, k), name))
+        if (shmt_source_at(tokens, k)->word == SHMT_SOURCE_NAME &&
+            shmt_source_at_is(tokens, k, name))
             return true;
     return false;
 }
@@ -247,14 +241,14 @@ static const char *qualify(const struct shmt_source_tokens *tokens,
     size_t from = k;
     const char *out;
 
-    while (from >= 3 && shmt_source_is(at(tokens, from - 1), ":") &&
-           shmt_source_is(at(tokens, from - 2), ":") &&
-           at(tokens, from - 3)->word == SHMT_SOURCE_NAME)
+    while (from >= 3 && shmt_source_at_is(tokens, from - 1, ":") &&
+           shmt_source_at_is(tokens, from - 2, ":") &&
+           shmt_source_at(tokens, from - 3)->word == SHMT_SOURCE_NAME)
         from -= 3;
     shmt_text_add(&text, shmt_source_path(place));
     for (; from <= k; from++)
-        shmt_text_add_bytes(&text, at(tokens, from)->at,
-                            at(tokens, from)->length);
+        shmt_text_add_bytes(&text, shmt_source_at(tokens, from)->at,
+                            shmt_source_at(tokens, from)->length);
     out = text.failed ? NULL
                       : shmt_arena_copy(tokens->arena, shmt_text_string(&text),
                                         text.length);
@@ -276,15 +270,14 @@ static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
     if (name >= tokens->count)
         return true;
     body = shmt_source_behind(tokens, name + 1, tokens->count);
-    if (!shmt_source_is(at(tokens, body), "{"))
+    if (!shmt_source_at_is(tokens, body, "{"))
         return true;
     end = shmt_source_behind(tokens, body, tokens->count);
     *out = (struct shmt_source_kernel){
-        .line = at(tokens, name)->line, .column = at(tokens, name)->column
-    };
-    out->name = shmt_arena_copy(tokens->arena, at(tokens, name)->at,
-                                at(tokens, name)->length);
-    out->qualified = qualify(tokens, place, name);
+        .name = shmt_source_copy(tokens, name),
+        .qualified = qualify(tokens, place, name),
+        .line = shmt_source_at(tokens, name)->line,
+        .column = shmt_source_at(tokens, name)->column};
     *where = (struct body){body, end};
     out->asks_block = names(tokens, where, "blockDim") ||
                       names(tokens, where, "this_thread_block");
@@ -306,7 +299,7 @@ bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
     bool done = true;
 
     for (size_t k = 0; k < tokens->count; k++)
-        most += shmt_source_is(at(tokens, k), "__global__");
+        most += shmt_source_at_is(tokens, k, "__global__");
     kernels = shmt_arena_alloc(tokens->arena, most + 1, sizeof *kernels);
     bodies = shmt_arena_alloc(tokens->arena, most + 1, sizeof *bodies);
     if (kernels == NULL || bodies == NULL)
@@ -314,7 +307,7 @@ bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
     for (size_t k = 0; done && k < tokens->count; k++) {
         bool found = false;
 
-        if (shmt_source_is(at(tokens, k), "__global__"))
+        if (shmt_source_at_is(tokens, k, "__global__"))
             done = read_kernel(tokens, k, &place, &kernels[count],
                                &bodies[count], &found);
         done = done && shmt_source_pass(tokens, k, &place);

@@ -9,12 +9,6 @@
  * tokens; and parameters. */
 enum { MOST_HEAD = 64, MOST_VALUE = 256, MOST_PARAMETERS = 8 };
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k < tokens->count ? k : tokens->count];
-}
-
 static bool add_parameter(const struct shmt_source_tokens *tokens,
                           const char *name, size_t length,
                           const char **parameters,
@@ -105,9 +99,9 @@ static bool read_parameters(const struct shmt_source_tokens *tokens,
 
     out->parameters = parameters;
     for (size_t k = from; parameters != NULL && k <= to; k++) {
-        if (at(tokens, k)->word == SHMT_SOURCE_NAME)
-            name = at(tokens, k);
-        if (name == NULL || (k < to && !shmt_source_is(at(tokens, k), ",")))
+        if (shmt_source_at(tokens, k)->word == SHMT_SOURCE_NAME)
+            name = shmt_source_at(tokens, k);
+        if (name == NULL || (k < to && !shmt_source_at_is(tokens, k, ",")))
             continue;
         if (out->parameter_count < MOST_PARAMETERS &&
             !add_parameter(tokens, name->at, name->length, parameters, out))
@@ -123,8 +117,8 @@ static size_t opening(const struct shmt_source_tokens *tokens, size_t close)
     size_t depth = 0;
 
     for (size_t k = close; k > 0 && close - k < MOST_HEAD; k--) {
-        depth += shmt_source_is(at(tokens, k), ")");
-        if (shmt_source_is(at(tokens, k), "(") && --depth == 0)
+        depth += shmt_source_at_is(tokens, k, ")");
+        if (shmt_source_at_is(tokens, k, "(") && --depth == 0)
             return k;
     }
     return 0;
@@ -137,21 +131,21 @@ static bool read_function(const struct shmt_source_tokens *tokens, size_t k,
     size_t open, end = k + 1;
 
     *found = false;
-    if (k < 4 || !shmt_source_is(at(tokens, k), "return") ||
-        !shmt_source_is(at(tokens, k - 1), "{") ||
-        !shmt_source_is(at(tokens, k - 2), ")"))
+    if (k < 4 || !shmt_source_at_is(tokens, k, "return") ||
+        !shmt_source_at_is(tokens, k - 1, "{") ||
+        !shmt_source_at_is(tokens, k - 2, ")"))
         return true;
     open = opening(tokens, k - 2);
     while (end < tokens->count && end - k < MOST_VALUE &&
-           !shmt_source_is(at(tokens, end), ";"))
+           !shmt_source_at_is(tokens, end, ";"))
         end++;
-    if (open == 0 || at(tokens, open - 1)->word != SHMT_SOURCE_NAME ||
-        !shmt_source_is(at(tokens, end), ";") ||
-        !shmt_source_is(at(tokens, end + 1), "}"))
+    if (open == 0 ||
+        shmt_source_at(tokens, open - 1)->word != SHMT_SOURCE_NAME ||
+        !shmt_source_at_is(tokens, end, ";") ||
+        !shmt_source_at_is(tokens, end + 1, "}"))
         return true;
     *out = (struct shmt_source_define){
-        .name = shmt_arena_copy(tokens->arena, at(tokens, open - 1)->at,
-                                at(tokens, open - 1)->length),
+        .name = shmt_source_copy(tokens, open - 1),
         .value = shmt_source_join(tokens, k + 1, end), .takes = true};
     *found = true;
     return out->name != NULL && out->value != NULL &&
@@ -166,16 +160,17 @@ bool shmt_source_defines(const struct shmt_source_tokens *tokens,
     bool done = true;
 
     for (size_t k = 0; k < tokens->count; k++)
-        most += at(tokens, k)->word == SHMT_SOURCE_DIRECTIVE ||
-                shmt_source_is(at(tokens, k), "return");
+        most += shmt_source_at(tokens, k)->word == SHMT_SOURCE_DIRECTIVE ||
+                shmt_source_at_is(tokens, k, "return");
     defines = shmt_arena_alloc(tokens->arena, most + 1, sizeof *defines);
     if (defines == NULL)
         return false;
     for (size_t k = 0; done && k < tokens->count; k++) {
         bool found = false;
 
-        if (at(tokens, k)->word == SHMT_SOURCE_DIRECTIVE)
-            done = read_macro(tokens, at(tokens, k), &defines[count], &found);
+        if (shmt_source_at(tokens, k)->word == SHMT_SOURCE_DIRECTIVE)
+            done = read_macro(tokens, shmt_source_at(tokens, k),
+                              &defines[count], &found);
         else
             done = read_function(tokens, k, &defines[count], &found);
         count += found;

@@ -13,12 +13,6 @@ struct uses {
     size_t count, flags, sums;
 };
 
-static bool is(const struct shmt_source_tokens *tokens, size_t k,
-               const char *text)
-{
-    return k < tokens->count && shmt_source_is(&tokens->items[k], text);
-}
-
 static bool is_any(const struct shmt_source_tokens *tokens, size_t k,
                    const char *signs)
 {
@@ -30,16 +24,19 @@ static bool is_any(const struct shmt_source_tokens *tokens, size_t k,
 
 static bool is_logical(const struct shmt_source_tokens *tokens, size_t k)
 {
-    return (is(tokens, k, "&") && is(tokens, k + 1, "&")) ||
-           (is(tokens, k, "|") && is(tokens, k + 1, "|"));
+    return (shmt_source_at_is(tokens, k, "&") &&
+            shmt_source_at_is(tokens, k + 1, "&")) ||
+           (shmt_source_at_is(tokens, k, "|") &&
+            shmt_source_at_is(tokens, k + 1, "|"));
 }
 
 /* `if (`, which ends in front of k. */
 static bool asks(const struct shmt_source_tokens *tokens, size_t k)
 {
-    return k >= 2 && is(tokens, k - 1, "(") &&
-           (is(tokens, k - 2, "if") || is(tokens, k - 2, "while") ||
-            is(tokens, k - 2, "constexpr"));
+    return k >= 2 && shmt_source_at_is(tokens, k - 1, "(") &&
+           (shmt_source_at_is(tokens, k - 2, "if") ||
+            shmt_source_at_is(tokens, k - 2, "while") ||
+            shmt_source_at_is(tokens, k - 2, "constexpr"));
 }
 
 /* Tokens [from, to), in an #if where `condition`, are asked whether they are
@@ -50,21 +47,24 @@ static bool is_flag(const struct shmt_source_tokens *tokens, size_t from,
     const bool joined = from >= 2 && is_logical(tokens, from - 2);
     const bool begins = joined || asks(tokens, from) ||
                         (condition && from == 0);
-    const bool ends = is(tokens, to, "?") || is_logical(tokens, to) ||
+    const bool ends = shmt_source_at_is(tokens, to, "?") ||
+                      is_logical(tokens, to) ||
                       (condition && to == tokens->count);
     const bool free_before =
         begins || from == 0 || is_any(tokens, from - 1, "(,;{?:") ||
-        is(tokens, from - 1, "return") ||
-        (is(tokens, from - 1, "=") &&
+        shmt_source_at_is(tokens, from - 1, "return") ||
+        (shmt_source_at_is(tokens, from - 1, "=") &&
          (from < 2 || !is_any(tokens, from - 2, "=!<>")));
 
-    if (from > 0 && is(tokens, from - 1, "!"))
+    if (from > 0 && shmt_source_at_is(tokens, from - 1, "!"))
         return true;
-    if (condition && is_any(tokens, to, "=!") && is(tokens, to + 1, "=") &&
-        is(tokens, to + 2, "0"))
+    if (condition && is_any(tokens, to, "=!") &&
+        shmt_source_at_is(tokens, to + 1, "=") &&
+        shmt_source_at_is(tokens, to + 2, "0"))
         return true;
-    if (from >= 3 && is(tokens, from - 1, "=") && is(tokens, from - 3, "bool"))
-        return is(tokens, to, ";");
+    if (from >= 3 && shmt_source_at_is(tokens, from - 1, "=") &&
+        shmt_source_at_is(tokens, from - 3, "bool"))
+        return shmt_source_at_is(tokens, to, ";");
     return (begins && (ends || is_any(tokens, to, "):"))) ||
            (ends && free_before);
 }
@@ -84,7 +84,8 @@ static void count_use(const struct shmt_source_tokens *tokens, size_t k,
 {
     size_t from = k, to = k + 1;
 
-    while (from > 0 && is(tokens, from - 1, "(") && is(tokens, to, ")") &&
+    while (from > 0 && shmt_source_at_is(tokens, from - 1, "(") &&
+           shmt_source_at_is(tokens, to, ")") &&
            (from == 1 || tokens->items[from - 2].word != SHMT_SOURCE_NAME)) {
         from--;
         to++;
@@ -105,9 +106,9 @@ static bool look_into(struct shmt_arena *arena, const char *from,
     const bool done = text != NULL && shmt_source_split(&tokens, text);
 
     for (size_t k = 0; done && k < tokens.count; k++)
-        if (is(&tokens, k, uses->name) &&
-            !(k > 0 && is(&tokens, k - 1, "defined")) &&
-            !(k > 1 && is(&tokens, k - 2, "defined")))
+        if (shmt_source_at_is(&tokens, k, uses->name) &&
+            !(k > 0 && shmt_source_at_is(&tokens, k - 1, "defined")) &&
+            !(k > 1 && shmt_source_at_is(&tokens, k - 2, "defined")))
             count_use(&tokens, k, condition, uses);
     free(tokens.items);
     return done;

@@ -8,12 +8,6 @@
 /* Of a function from its name to its body, in tokens. */
 enum { MOST_HEAD = 512 };
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k < tokens->count ? k : tokens->count];
-}
-
 bool shmt_source_head(const struct shmt_source_tokens *tokens, size_t k,
                       struct shmt_source_function *out)
 {
@@ -23,19 +17,17 @@ bool shmt_source_head(const struct shmt_source_tokens *tokens, size_t k,
                                                       : tokens->count;
     size_t behind;
 
-    if (at(tokens, k)->word != SHMT_SOURCE_NAME ||
-        !shmt_source_is(at(tokens, k + 1), "("))
+    if (shmt_source_at(tokens, k)->word != SHMT_SOURCE_NAME ||
+        !shmt_source_at_is(tokens, k + 1, "(") ||
+        shmt_source_is_any(shmt_source_at(tokens, k), no_names))
         return false;
-    for (size_t n = 0; no_names[n] != NULL; n++)
-        if (shmt_source_is(at(tokens, k), no_names[n]))
-            return false;
     behind = shmt_source_behind(tokens, k + 1, most);
     *out = (struct shmt_source_function){k, k + 2, behind - 1, behind, behind};
-    while (shmt_source_is(at(tokens, out->body), "const") ||
-           shmt_source_is(at(tokens, out->body), "noexcept"))
+    while (shmt_source_at_is(tokens, out->body, "const") ||
+           shmt_source_at_is(tokens, out->body, "noexcept"))
         out->body++;
-    return shmt_source_is(at(tokens, behind - 1), ")") &&
-           shmt_source_is(at(tokens, out->body), "{");
+    return shmt_source_at_is(tokens, behind - 1, ")") &&
+           shmt_source_at_is(tokens, out->body, "{");
 }
 
 bool shmt_source_function(const struct shmt_source_tokens *tokens, size_t k,
@@ -59,7 +51,7 @@ shmt_source_names_in(const struct shmt_source_tokens *tokens, size_t from,
 
     *count = 0;
     for (size_t k = from; names != NULL && k <= to; k++) {
-        const struct shmt_source_token *token = at(tokens, k);
+        const struct shmt_source_token *token = shmt_source_at(tokens, k);
 
         depth += k < to && (shmt_source_is(token, "<") ||
                             shmt_source_is(token, "("));
@@ -89,11 +81,11 @@ shmt_source_names_in(const struct shmt_source_tokens *tokens, size_t from,
 size_t shmt_source_template(const struct shmt_source_tokens *tokens, size_t k)
 {
     while (k-- > 0) {
-        if (shmt_source_is(at(tokens, k), "template"))
+        if (shmt_source_at_is(tokens, k, "template"))
             return k;
-        if (shmt_source_is(at(tokens, k), ";") ||
-            shmt_source_is(at(tokens, k), "}") ||
-            shmt_source_is(at(tokens, k), "{"))
+        if (shmt_source_at_is(tokens, k, ";") ||
+            shmt_source_at_is(tokens, k, "}") ||
+            shmt_source_at_is(tokens, k, "{"))
             break;
     }
     return tokens->count;

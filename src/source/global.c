@@ -26,21 +26,6 @@ struct reader {
     struct shmt_source_global *globals;
 };
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k < tokens->count ? k : tokens->count];
-}
-
-static bool is_one_of(const struct shmt_source_token *token,
-                      const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (shmt_source_is(token, *words))
-            return true;
-    return false;
-}
-
 /* -- functions ------------------------------------------------------------ */
 
 static void find_functions(struct reader *reader)
@@ -65,17 +50,21 @@ static bool mark_calls(struct reader *reader, const struct function *caller)
     const struct shmt_source_tokens *tokens = reader->tokens;
     bool more = false;
 
-    for (size_t k = caller->at.body; k < caller->at.end; k++)
-        for (size_t n = 0; at(tokens, k)->word == SHMT_SOURCE_NAME &&
+    for (size_t k = caller->at.body; k < caller->at.end; k++) {
+        const struct shmt_source_token *token = shmt_source_at(tokens, k);
+
+        for (size_t n = 0; token->word == SHMT_SOURCE_NAME &&
                            n < reader->function_count; n++) {
             struct function *one = &reader->functions[n];
 
-            if (one->called || !shmt_source_same(at(tokens, k),
-                                          at(tokens, one->at.name)))
+            if (one->called ||
+                !shmt_source_same(token,
+                                  shmt_source_at(tokens, one->at.name)))
                 continue;
             one->called = true;
             more = true;
         }
+    }
     return more;
 }
 
@@ -88,7 +77,7 @@ static void follow_calls(struct reader *reader,
 
     for (size_t n = 0; n < reader->function_count; n++) {
         const struct shmt_source_token *name =
-            at(reader->tokens, reader->functions[n].at.name);
+            shmt_source_at(reader->tokens, reader->functions[n].at.name);
 
         reader->functions[n].called =
             name->line == kernel->line && name->column == kernel->column;
@@ -117,10 +106,10 @@ static size_t behind_attribute(const struct shmt_source_tokens *tokens,
     static const char *const words[] = {"alignas", "__align__",
                                         "__attribute__", NULL};
 
-    if (is_one_of(at(tokens, k), words) &&
-        shmt_source_is(at(tokens, k + 1), "("))
+    if (shmt_source_is_any(shmt_source_at(tokens, k), words) &&
+        shmt_source_at_is(tokens, k + 1, "("))
         return shmt_source_behind(tokens, k + 1, tokens->count);
-    return shmt_source_is(at(tokens, k), "[")
+    return shmt_source_at_is(tokens, k, "[")
                ? shmt_source_behind(tokens, k, tokens->count) : k;
 }
 
@@ -136,12 +125,12 @@ static size_t read_words(const struct shmt_source_tokens *tokens, size_t k,
             k = behind;
             continue;
         }
-        if (!is_one_of(at(tokens, k), before_type))
+        if (!shmt_source_is_any(shmt_source_at(tokens, k), before_type))
             return k;
-        out->constant |= shmt_source_is(at(tokens, k), "__constant__");
-        out->fixed |= shmt_source_is(at(tokens, k), "const") ||
-                      shmt_source_is(at(tokens, k), "__managed__") ||
-                      shmt_source_is(at(tokens, k), "constexpr");
+        out->constant |= shmt_source_at_is(tokens, k, "__constant__");
+        out->fixed |= shmt_source_at_is(tokens, k, "const") ||
+                      shmt_source_at_is(tokens, k, "__managed__") ||
+                      shmt_source_at_is(tokens, k, "constexpr");
         k++;
     }
 }
@@ -153,7 +142,7 @@ static size_t find_name(const struct shmt_source_tokens *tokens, size_t k)
     size_t angles = 0, name = tokens->count;
 
     for (; k < tokens->count; k++) {
-        const struct shmt_source_token *const token = at(tokens, k);
+        const struct shmt_source_token *const token = shmt_source_at(tokens, k);
 
         if (shmt_source_is(token, "<"))
             angles++;
@@ -181,7 +170,7 @@ static bool read_extents(const struct shmt_source_tokens *tokens, size_t k,
     struct shmt_text text = {0};
     bool said = true;
 
-    while (shmt_source_is(at(tokens, k), "[")) {
+    while (shmt_source_at_is(tokens, k, "[")) {
         const size_t behind = shmt_source_behind(tokens, k, tokens->count);
         const bool word = behind == k + 3;
         const char *extent =
@@ -207,11 +196,11 @@ static bool read_extents(const struct shmt_source_tokens *tokens, size_t k,
 /* `= VALUE` or `{VALUE}` at k: where it ends. */
 static size_t behind_value(const struct shmt_source_tokens *tokens, size_t k)
 {
-    while (k < tokens->count && !shmt_source_is(at(tokens, k), ",") &&
-           !shmt_source_is(at(tokens, k), ";"))
-        k = shmt_source_is(at(tokens, k), "{") ||
-                    shmt_source_is(at(tokens, k), "(") ||
-                    shmt_source_is(at(tokens, k), "[")
+    while (k < tokens->count && !shmt_source_at_is(tokens, k, ",") &&
+           !shmt_source_at_is(tokens, k, ";"))
+        k = shmt_source_at_is(tokens, k, "{") ||
+                    shmt_source_at_is(tokens, k, "(") ||
+                    shmt_source_at_is(tokens, k, "[")
                 ? shmt_source_behind(tokens, k, tokens->count) : k + 1;
     return k;
 }
@@ -243,8 +232,7 @@ static bool read_variable(struct reader *reader, size_t type, size_t k,
     size_t value;
 
     one->value = NULL;
-    one->name = shmt_arena_copy(tokens->arena, at(tokens, k)->at,
-                                at(tokens, k)->length);
+    one->name = shmt_source_copy(tokens, k);
     shmt_text_add(&path, shmt_source_path(&reader->place));
     shmt_text_add(&path, one->name == NULL ? "" : one->name);
     one->qualified = path.failed ? NULL
@@ -258,7 +246,7 @@ static bool read_variable(struct reader *reader, size_t type, size_t k,
         return false;
     *end = behind_value(tokens, value);
     if (*end > value) {
-        value += shmt_source_is(at(tokens, value), "=");
+        value += shmt_source_at_is(tokens, value, "=");
         one->value = shmt_source_join(tokens, value, *end);
         if (one->value == NULL)
             return false;
@@ -275,7 +263,8 @@ static bool read_declaration(struct reader *reader, size_t *k)
     size_t first = *k, type, name, end;
     bool done = true;
 
-    while (first > 0 && is_one_of(at(tokens, first - 1), before_type))
+    while (first > 0 &&
+           shmt_source_is_any(shmt_source_at(tokens, first - 1), before_type))
         first--;
     type = read_words(tokens, first, &one);
     name = find_name(tokens, type);
@@ -286,10 +275,10 @@ static bool read_declaration(struct reader *reader, size_t *k)
         done = read_variable(reader, type, name, &end, &one);
         *k = end;
         one.declared.pointer = false;
-        for (name = end + 1; shmt_source_is(at(tokens, name), "*"); name++)
+        for (name = end + 1; shmt_source_at_is(tokens, name, "*"); name++)
             one.declared.pointer = true;
-    } while (done && shmt_source_is(at(tokens, end), ",") &&
-             at(tokens, name)->word == SHMT_SOURCE_NAME);
+    } while (done && shmt_source_at_is(tokens, end, ",") &&
+             shmt_source_at(tokens, name)->word == SHMT_SOURCE_NAME);
     return done;
 }
 
@@ -300,7 +289,8 @@ static size_t behind_body(const struct reader *reader, size_t k)
     const struct shmt_source_tokens *tokens = reader->tokens;
 
     return k == reader->place.opens ||
-                   (k > 0 && at(tokens, k - 1)->word == SHMT_SOURCE_STRING)
+                   (k > 0 &&
+                    shmt_source_at(tokens, k - 1)->word == SHMT_SOURCE_STRING)
                ? k : shmt_source_behind(tokens, k, tokens->count);
 }
 
@@ -310,7 +300,7 @@ static bool find_globals(struct reader *reader)
     bool done = true;
 
     for (size_t k = 0; done && k < tokens->count; k++) {
-        if (shmt_source_is(at(tokens, k), "{")) {
+        if (shmt_source_at_is(tokens, k, "{")) {
             const size_t behind = behind_body(reader, k);
 
             if (behind > k) {
@@ -318,8 +308,8 @@ static bool find_globals(struct reader *reader)
                 continue;
             }
         }
-        if (shmt_source_is(at(tokens, k), "__constant__") ||
-            shmt_source_is(at(tokens, k), "__device__"))
+        if (shmt_source_at_is(tokens, k, "__constant__") ||
+            shmt_source_at_is(tokens, k, "__device__"))
             done = read_declaration(reader, &k);
         done = done && shmt_source_pass(tokens, k, &reader->place);
     }
@@ -349,9 +339,10 @@ static void find_uses(const struct reader *reader,
             bool used = false;
             unsigned use;
 
-            if (!body->called || (is_parameter(kernel, one->name) &&
-                                  at(reader->tokens, body->at.name)->line ==
-                                      kernel->line))
+            if (!body->called ||
+                (is_parameter(kernel, one->name) &&
+                 shmt_source_at(reader->tokens, body->at.name)->line ==
+                     kernel->line))
                 continue;
             use = shmt_source_use_global(reader->tokens, body->at.body,
                                          body->at.end,

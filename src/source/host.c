@@ -5,12 +5,6 @@
  */
 #include "source/token.h"
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k < tokens->count ? k : tokens->count];
-}
-
 /* Tokens of a launch, of a value, and of a name with the arguments of its
  * template, at most: what is longer is none. */
 enum { MOST_LAUNCH = 4096, MOST_VALUE = 256, MOST_NAME = 256 };
@@ -19,11 +13,11 @@ size_t shmt_source_end_of_item(const struct shmt_source_tokens *tokens,
                                size_t from, size_t to)
 {
     for (size_t k = from; k < to; k++) {
-        if (shmt_source_is(at(tokens, k), ","))
+        if (shmt_source_at_is(tokens, k, ","))
             return k;
-        if (shmt_source_is(at(tokens, k), "(") ||
-            shmt_source_is(at(tokens, k), "{") ||
-            shmt_source_is(at(tokens, k), "["))
+        if (shmt_source_at_is(tokens, k, "(") ||
+            shmt_source_at_is(tokens, k, "{") ||
+            shmt_source_at_is(tokens, k, "["))
             k = shmt_source_behind(tokens, k, to) - 1;
     }
     return to;
@@ -37,16 +31,16 @@ launched(const struct shmt_source_tokens *tokens, size_t k)
     size_t depth = 0;
 
     while (k-- > least) {
-        if (shmt_source_is(at(tokens, k), ";"))
+        if (shmt_source_at_is(tokens, k, ";"))
             break;
-        depth += shmt_source_is(at(tokens, k), ">");
-        if (shmt_source_is(at(tokens, k), "<")) {
+        depth += shmt_source_at_is(tokens, k, ">");
+        if (shmt_source_at_is(tokens, k, "<")) {
             depth -= depth > 0;
             continue;
         }
         if (depth == 0)
-            return at(tokens, k)->word == SHMT_SOURCE_NAME ? at(tokens, k)
-                                                           : NULL;
+            return shmt_source_at(tokens, k)->word == SHMT_SOURCE_NAME
+                       ? shmt_source_at(tokens, k) : NULL;
     }
     return NULL;
 }
@@ -129,10 +123,10 @@ static bool read_launch(const struct shmt_source_tokens *tokens, size_t open,
 
     *found = false;
     while (close < tokens->count && close - open < MOST_LAUNCH &&
-           !shmt_source_is(at(tokens, close), ">>>"))
+           !shmt_source_at_is(tokens, close, ">>>"))
         close++;
-    if (name == NULL || !shmt_source_is(at(tokens, close), ">>>") ||
-        !shmt_source_is(at(tokens, close + 1), "("))
+    if (name == NULL || !shmt_source_at_is(tokens, close, ">>>") ||
+        !shmt_source_at_is(tokens, close + 1, "("))
         return true;
     if (!begin_launch(tokens, name, open, out) ||
         !read_geometry(tokens, open + 1, close, 3, out, &behind))
@@ -160,9 +154,9 @@ static size_t end_of_launched(const struct shmt_source_tokens *tokens,
     size_t depth = 0, k;
 
     for (k = from; k < to && k - from < MOST_NAME; k++) {
-        depth += shmt_source_is(at(tokens, k), "<");
-        depth -= depth > 0 && shmt_source_is(at(tokens, k), ">");
-        if (depth == 0 && shmt_source_is(at(tokens, k), ","))
+        depth += shmt_source_at_is(tokens, k, "<");
+        depth -= depth > 0 && shmt_source_at_is(tokens, k, ">");
+        if (depth == 0 && shmt_source_at_is(tokens, k, ","))
             return k;
     }
     return to;
@@ -177,16 +171,16 @@ static bool read_call(const struct shmt_source_tokens *tokens, size_t k,
     bool own;
 
     *found = false;
-    if (!is_call(at(tokens, k), &own) ||
-        !shmt_source_is(at(tokens, k + 1), "("))
+    if (!is_call(shmt_source_at(tokens, k), &own) ||
+        !shmt_source_at_is(tokens, k + 1, "("))
         return true;
     close = shmt_source_behind(tokens, k + 1, tokens->count) - 1;
     comma = end_of_launched(tokens, k + 2, close);
     end = comma;
-    while (end > k + 2 && shmt_source_is(at(tokens, end - 1), ")"))
+    while (end > k + 2 && shmt_source_at_is(tokens, end - 1, ")"))
         end--;
     name = comma >= close ? NULL : launched(tokens, end);
-    if (name == NULL || name <= at(tokens, k))
+    if (name == NULL || name <= shmt_source_at(tokens, k))
         return true;
     if (!begin_launch(tokens, name, end, out) ||
         !read_geometry(tokens, comma + 1, close, own ? 3 : 2, out, &behind))
@@ -249,11 +243,11 @@ static size_t behind_value(const struct shmt_source_tokens *tokens, size_t k)
     const size_t end = k + MOST_VALUE;
 
     while (k < tokens->count && k < end &&
-           !shmt_source_is(at(tokens, k), ",") &&
-           !shmt_source_is(at(tokens, k), ";") &&
-           !shmt_source_is(at(tokens, k), ")"))
-        k = shmt_source_is(at(tokens, k), "(") ||
-                    shmt_source_is(at(tokens, k), "{")
+           !shmt_source_at_is(tokens, k, ",") &&
+           !shmt_source_at_is(tokens, k, ";") &&
+           !shmt_source_at_is(tokens, k, ")"))
+        k = shmt_source_at_is(tokens, k, "(") ||
+                    shmt_source_at_is(tokens, k, "{")
                 ? shmt_source_behind(tokens, k, end < tokens->count
                                                     ? end : tokens->count)
                 : k + 1;
@@ -274,19 +268,19 @@ static bool read_variable(const struct shmt_source_tokens *tokens, size_t k,
                           struct found *found)
 {
     static const char *const members[] = {".x", ".y", ".z"};
-    const struct shmt_source_token *const name = at(tokens, k);
+    const struct shmt_source_token *const name = shmt_source_at(tokens, k);
     const char *member = "";
     size_t equals = k + 1, end;
 
     if (name->word != SHMT_SOURCE_NAME || k == 0 || !begins(name - 1))
         return true;
-    for (size_t m = 0; shmt_source_is(at(tokens, k + 1), ".") && m < 3; m++)
-        if (shmt_source_is(at(tokens, k + 2), members[m] + 1)) {
+    for (size_t m = 0; shmt_source_at_is(tokens, k + 1, ".") && m < 3; m++)
+        if (shmt_source_at_is(tokens, k + 2, members[m] + 1)) {
             member = members[m];
             equals = k + 3;
         }
-    if (!shmt_source_is(at(tokens, equals), "=") ||
-        shmt_source_is(at(tokens, equals + 1), "="))
+    if (!shmt_source_at_is(tokens, equals, "=") ||
+        shmt_source_at_is(tokens, equals + 1, "="))
         return true;
     end = behind_value(tokens, equals + 1);
     return end == 0 || keep(tokens, name, member, equals + 1, end, found);
@@ -298,18 +292,19 @@ static bool read_extents(const struct shmt_source_tokens *tokens, size_t k,
 {
     bool done = true;
 
-    while (done && at(tokens, k + 1)->word == SHMT_SOURCE_NAME &&
-           !shmt_source_is(at(tokens, k + 1), "dim3")) {
+    while (done && shmt_source_at(tokens, k + 1)->word == SHMT_SOURCE_NAME &&
+           !shmt_source_at_is(tokens, k + 1, "dim3")) {
         const size_t end = behind_value(tokens, k + 2);
 
         if (end > k + 3 &&
-            (shmt_source_is(at(tokens, k + 2), "(") ||
-             shmt_source_is(at(tokens, k + 2), "{")) &&
+            (shmt_source_at_is(tokens, k + 2, "(") ||
+             shmt_source_at_is(tokens, k + 2, "{")) &&
             shmt_source_behind(tokens, k + 2, tokens->count) == end)
-            done = keep(tokens, at(tokens, k + 1), "", k + 3, end - 1, found);
-        else if (end == k + 2 && !shmt_source_is(at(tokens, end), ")"))
-            done = keep_one(tokens, at(tokens, k + 1), found);
-        if (end == 0 || !shmt_source_is(at(tokens, end), ","))
+            done = keep(tokens, shmt_source_at(tokens, k + 1), "", k + 3,
+                        end - 1, found);
+        else if (end == k + 2 && !shmt_source_at_is(tokens, end, ")"))
+            done = keep_one(tokens, shmt_source_at(tokens, k + 1), found);
+        if (end == 0 || !shmt_source_at_is(tokens, end, ","))
             break;
         k = end;
     }
@@ -323,11 +318,11 @@ static void count_most(const struct shmt_source_tokens *tokens,
     bool own;
 
     for (size_t k = 0; k < tokens->count; k++) {
-        *launches += shmt_source_is(at(tokens, k), "<<<") ||
-                     is_call(at(tokens, k), &own);
-        *variables += shmt_source_is(at(tokens, k), "=") ||
-                      shmt_source_is(at(tokens, k), "dim3") ||
-                      shmt_source_is(at(tokens, k), ",");
+        *launches += shmt_source_at_is(tokens, k, "<<<") ||
+                     is_call(shmt_source_at(tokens, k), &own);
+        *variables += shmt_source_at_is(tokens, k, "=") ||
+                      shmt_source_at_is(tokens, k, "dim3") ||
+                      shmt_source_at_is(tokens, k, ",");
     }
 }
 
@@ -349,9 +344,9 @@ bool shmt_source_host(const struct shmt_source_tokens *tokens,
         struct shmt_source_launch *const next = &launches[out->launch_count];
         bool launch = false;
 
-        if (shmt_source_is(at(tokens, k), "<<<"))
+        if (shmt_source_at_is(tokens, k, "<<<"))
             done = read_launch(tokens, k, next, &launch);
-        else if (shmt_source_is(at(tokens, k), "dim3"))
+        else if (shmt_source_at_is(tokens, k, "dim3"))
             done = read_extents(tokens, k, &found);
         else
             done = read_call(tokens, k, next, &launch) &&

@@ -23,12 +23,12 @@ static unsigned use_of(struct search *search, size_t from, size_t to,
 static const struct shmt_source_token *at(const struct search *search,
                                           size_t k)
 {
-    return &search->tokens->items[k];
+    return shmt_source_at(search->tokens, k);
 }
 
 static bool is(const struct search *search, size_t k, const char *text)
 {
-    return shmt_source_is(at(search, k), text);
+    return shmt_source_at_is(search->tokens, k, text);
 }
 
 /* Whether the token at k ends a value, so that a sign behind it takes two. */
@@ -372,8 +372,7 @@ static unsigned use_of_value(struct search *search, struct value value,
         return use;
     name = find_other(search, &value, from, to);
     if (name > 0) {
-        const char *const other = shmt_arena_copy(
-            tokens->arena, at(search, name)->at, at(search, name)->length);
+        const char *const other = shmt_source_copy(tokens, name);
 
         *known = other != NULL && search->depth < DEEPEST;
         search->depth++;

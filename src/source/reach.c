@@ -149,8 +149,7 @@ struct strides {
 
 static bool is(const struct strides *strides, size_t k, const char *text)
 {
-    return k < strides->tokens->count &&
-           shmt_source_is(&strides->tokens->items[k], text);
+    return shmt_source_at_is(strides->tokens, k, text);
 }
 
 /* Whether how many blocks there are is said at k, or stands in a variable that

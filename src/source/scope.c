@@ -18,12 +18,6 @@ struct shmt_source_branch {
     const struct shmt_source_scope *scope;   /* where the #if is */
 };
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k < tokens->count ? k : tokens->count];
-}
-
 /* "a::" of the namespace whose words begin at k, into the path.  The `{` that
  * opens it; `count`: it is none, but another name for one, or its use. */
 static size_t read_words(const struct shmt_source_tokens *tokens, size_t k,
@@ -32,7 +26,7 @@ static size_t read_words(const struct shmt_source_tokens *tokens, size_t k,
     const struct shmt_source_token *name = NULL;
 
     for (;; k++) {
-        const struct shmt_source_token *const token = at(tokens, k);
+        const struct shmt_source_token *const token = shmt_source_at(tokens, k);
         const bool ends = shmt_source_is(token, "{");
 
         if ((ends || shmt_source_is(token, ":")) && name != NULL) {
@@ -78,7 +72,7 @@ static bool open_scope(const struct shmt_source_tokens *tokens, size_t k,
 static bool find_namespace(const struct shmt_source_tokens *tokens, size_t k,
                            struct shmt_source_place *place)
 {
-    const bool is_inline = k > 0 && shmt_source_is(at(tokens, k - 1), "inline");
+    const bool is_inline = k > 0 && shmt_source_at_is(tokens, k - 1, "inline");
     struct shmt_text path = {0};
 
     shmt_text_add(&path, shmt_source_path(place));
@@ -122,7 +116,7 @@ static bool follow_condition(const struct shmt_source_tokens *tokens,
 bool shmt_source_pass(const struct shmt_source_tokens *tokens, size_t k,
                       struct shmt_source_place *place)
 {
-    const struct shmt_source_token *const token = at(tokens, k);
+    const struct shmt_source_token *const token = shmt_source_at(tokens, k);
 
     if (token->word == SHMT_SOURCE_DIRECTIVE)
         return follow_condition(tokens, token, place);

@@ -7,37 +7,22 @@
 
 #include <stdlib.h>
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k < tokens->count ? k : tokens->count];
-}
-
-static bool is(const struct shmt_source_tokens *tokens, size_t k,
-               const char *text)
-{
-    return shmt_source_is(at(tokens, k), text);
-}
-
 static bool is_word(const struct shmt_source_tokens *tokens, size_t k)
 {
     static const char *const words[] = {"volatile", "const", "static",
                                         "__shared__", NULL};
 
-    for (size_t n = 0; words[n] != NULL; n++)
-        if (is(tokens, k, words[n]))
-            return true;
-    return false;
+    return shmt_source_is_any(shmt_source_at(tokens, k), words);
 }
 
 /* Behind `__align__(16)`, and words that are no type, at k. */
 static size_t type_at(const struct shmt_source_tokens *tokens, size_t k)
 {
     for (;;) {
-        const bool aligned = is(tokens, k, "__align__") ||
-                             is(tokens, k, "alignas");
+        const bool aligned = shmt_source_at_is(tokens, k, "__align__") ||
+                             shmt_source_at_is(tokens, k, "alignas");
 
-        if (aligned && is(tokens, k + 1, "("))
+        if (aligned && shmt_source_at_is(tokens, k + 1, "("))
             k = shmt_source_behind(tokens, k + 1, tokens->count);
         else if (is_word(tokens, k))
             k++;
@@ -49,12 +34,13 @@ static size_t type_at(const struct shmt_source_tokens *tokens, size_t k)
 /* The name behind the type at k; `count`: there is none. */
 static size_t name_at(const struct shmt_source_tokens *tokens, size_t k)
 {
-    for (; k < tokens->count && !is(tokens, k, ";"); k++) {
-        if (is(tokens, k, "<"))
+    for (; k < tokens->count && !shmt_source_at_is(tokens, k, ";"); k++) {
+        if (shmt_source_at_is(tokens, k, "<"))
             k = shmt_source_behind(tokens, k, tokens->count) - 1;
-        else if (at(tokens, k)->word == SHMT_SOURCE_NAME &&
-                 (is(tokens, k + 1, "[") || is(tokens, k + 1, ";") ||
-                  is(tokens, k + 1, ",")))
+        else if (shmt_source_at(tokens, k)->word == SHMT_SOURCE_NAME &&
+                 (shmt_source_at_is(tokens, k + 1, "[") ||
+                  shmt_source_at_is(tokens, k + 1, ";") ||
+                  shmt_source_at_is(tokens, k + 1, ",")))
             return k;
     }
     return tokens->count;
@@ -73,10 +59,10 @@ static bool add_arrays(const struct shmt_source_tokens *tokens, size_t k,
         return false;
     if (name == tokens->count)
         return true;
-    while (at(tokens, name)->word == SHMT_SOURCE_NAME) {
+    while (shmt_source_at(tokens, name)->word == SHMT_SOURCE_NAME) {
         shmt_text_addf(text, "%ssizeof(%s)", text->length == 0 ? "" : " + ",
                        words);
-        for (k = name + 1; is(tokens, k, "[");) {
+        for (k = name + 1; shmt_source_at_is(tokens, k, "[");) {
             const size_t behind = shmt_source_behind(tokens, k,
                                                      tokens->count);
             const char *const extent =
@@ -87,7 +73,7 @@ static bool add_arrays(const struct shmt_source_tokens *tokens, size_t k,
             shmt_text_addf(text, " * (%s)", extent);
             k = behind;
         }
-        if (!is(tokens, k, ","))
+        if (!shmt_source_at_is(tokens, k, ","))
             break;
         name = k + 1;
     }
@@ -103,7 +89,8 @@ static bool read_body(const struct shmt_source_tokens *tokens,
     bool done = true;
 
     for (size_t k = function->body; done && k < function->end; k++)
-        if (is(tokens, k, "__shared__") && !is(tokens, k - 1, "extern"))
+        if (shmt_source_at_is(tokens, k, "__shared__") &&
+            !shmt_source_at_is(tokens, k - 1, "extern"))
             done = add_arrays(tokens, k, &text);
     *bytes = text.failed || !done
                  ? NULL : shmt_arena_copy(tokens->arena,
@@ -120,7 +107,7 @@ static bool find(const struct shmt_source_tokens *tokens,
     size_t most = 1;
 
     for (size_t k = 0; k < tokens->count; k++)
-        most += is(tokens, k, "__shared__");
+        most += shmt_source_at_is(tokens, k, "__shared__");
     list = shmt_arena_alloc(tokens->arena, most, sizeof *list);
     *out = list;
     *count = 0;
@@ -134,7 +121,7 @@ static bool find(const struct shmt_source_tokens *tokens,
             return false;
         if (bytes[0] != '\0' && *count < most)
             list[(*count)++] = (struct shmt_source_shared){
-                bytes, at(tokens, function.end - 1)->line};
+                bytes, shmt_source_at(tokens, function.end - 1)->line};
         k = function.end - 1;
     }
     return list != NULL;

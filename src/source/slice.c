@@ -31,23 +31,18 @@ struct slice {
 
 static const struct shmt_source_token *at(const struct slice *slice, size_t k)
 {
-    const struct shmt_source_tokens *const tokens = slice->tokens;
-
-    return &tokens->items[k < tokens->count ? k : tokens->count];
+    return shmt_source_at(slice->tokens, k);
 }
 
 static bool is(const struct slice *slice, size_t k, const char *text)
 {
-    return shmt_source_is(at(slice, k), text);
+    return shmt_source_at_is(slice->tokens, k, text);
 }
 
 static bool is_one_of(const struct slice *slice, size_t k,
                       const char *const *words)
 {
-    for (; *words != NULL; words++)
-        if (is(slice, k, *words))
-            return true;
-    return false;
+    return shmt_source_is_any(at(slice, k), words);
 }
 
 /* -- what is declared ----------------------------------------------------- */

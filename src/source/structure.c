@@ -23,14 +23,12 @@ struct reading {
 static const struct shmt_source_token *at(const struct reading *reading,
                                           size_t k)
 {
-    const struct shmt_source_tokens *const tokens = reading->tokens;
-
-    return &tokens->items[k < tokens->count ? k : tokens->count];
+    return shmt_source_at(reading->tokens, k);
 }
 
 static bool is(const struct reading *reading, size_t k, const char *text)
 {
-    return shmt_source_is(at(reading, k), text);
+    return shmt_source_at_is(reading->tokens, k, text);
 }
 
 static size_t rounded(size_t bytes, size_t alignment)
@@ -133,8 +131,7 @@ static bool read_declarator(struct reading *reading,
         member.pointer |= is(reading, *k, "*");
     if (at(reading, *k)->word != SHMT_SOURCE_NAME)
         return false;
-    member.name = shmt_arena_copy(reading->tokens->arena, at(reading, *k)->at,
-                                  at(reading, *k)->length);
+    member.name = shmt_source_copy(reading->tokens, *k);
     ++*k;
     count = read_extents(reading, k);
     if (member.name == NULL || count == 0)
@@ -279,8 +276,7 @@ static bool keep(struct reading *reading, size_t name)
 
     reading->bytes = rounded(reading->bytes, reading->alignment);
     *out = (struct shmt_source_structure){
-        .name = shmt_arena_copy(arena, at(reading, name)->at,
-                                at(reading, name)->length),
+        .name = shmt_source_copy(reading->tokens, name),
         .bytes = reading->bytes, .alignment = reading->alignment,
         .same = same_of(reading), .member_count = reading->member_count,
         .members = shmt_arena_copy(arena, reading->members,

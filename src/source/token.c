@@ -160,6 +160,22 @@ bool shmt_source_is(const struct shmt_source_token *token, const char *text)
            memcmp(token->at, text, token->length) == 0;
 }
 
+bool shmt_source_is_any(const struct shmt_source_token *token,
+                        const char *const *texts)
+{
+    while (*texts != NULL && !shmt_source_is(token, *texts))
+        texts++;
+    return *texts != NULL;
+}
+
+const char *shmt_source_copy(const struct shmt_source_tokens *tokens,
+                             size_t k)
+{
+    const struct shmt_source_token *const token = shmt_source_at(tokens, k);
+
+    return shmt_arena_copy(tokens->arena, token->at, token->length);
+}
+
 bool shmt_source_same(const struct shmt_source_token *a,
                       const struct shmt_source_token *b)
 {

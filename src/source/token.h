@@ -34,6 +34,23 @@ struct shmt_source_tokens {
 bool shmt_source_split(struct shmt_source_tokens *tokens, const char *text);
 
 bool shmt_source_is(const struct shmt_source_token *token, const char *text);
+/* Whether it has one of these texts, of which NULL is behind the last. */
+bool shmt_source_is_any(const struct shmt_source_token *token,
+                        const char *const *texts);
+/* The token at k; before the first and behind the last: END. */
+static inline const struct shmt_source_token *
+shmt_source_at(const struct shmt_source_tokens *tokens, size_t k)
+{
+    return &tokens->items[k < tokens->count ? k : tokens->count];
+}
+static inline bool shmt_source_at_is(const struct shmt_source_tokens *tokens,
+                                     size_t k, const char *text)
+{
+    return shmt_source_is(shmt_source_at(tokens, k), text);
+}
+/* Its text; NULL: there is no memory. */
+const char *shmt_source_copy(const struct shmt_source_tokens *tokens,
+                             size_t k);
 /* Whether both have the same text. */
 bool shmt_source_same(const struct shmt_source_token *a,
                       const struct shmt_source_token *b);

@@ -217,8 +217,7 @@ bool shmt_source_parameter(const struct shmt_source_tokens *tokens,
         found.types == 0 || found.templated)
         out->kind = SHMT_SIGNATURE_OTHER;
     if (name != end)
-        out->name = shmt_arena_copy(tokens->arena, tokens->items[name].at,
-                                    tokens->items[name].length);
+        out->name = shmt_source_copy(tokens, name);
     out->type = shmt_source_join(tokens, from, name < end ? name : end);
     return out->name != NULL && out->type != NULL;
 }

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-static const struct shmt_source_token *
-at(const struct shmt_source_tokens *tokens, size_t k)
-{
-    return &tokens->items[k];
-}
-
 static bool is_one_of(const struct shmt_source_token *token, const char *signs)
 {
     return token->word == SHMT_SOURCE_SIGN && token->length == 1 &&
@@ -22,16 +16,16 @@ static bool is_one_of(const struct shmt_source_token *token, const char *signs)
 static bool is_twice(const struct shmt_source_tokens *tokens, size_t k,
                      const char *sign)
 {
-    return shmt_source_is(at(tokens, k), sign) &&
-           shmt_source_is(at(tokens, k + 1), sign);
+    return shmt_source_at_is(tokens, k, sign) &&
+           shmt_source_at_is(tokens, k + 1, sign);
 }
 
 /* `.name`, `->name`: of something else. */
 static bool is_member(const struct shmt_source_tokens *tokens, size_t k)
 {
-    return k > 1 && (shmt_source_is(at(tokens, k - 1), ".") ||
-                     (shmt_source_is(at(tokens, k - 1), ">") &&
-                      shmt_source_is(at(tokens, k - 2), "-")));
+    return k > 1 && (shmt_source_at_is(tokens, k - 1, ".") ||
+                     (shmt_source_at_is(tokens, k - 1, ">") &&
+                      shmt_source_at_is(tokens, k - 2, "-")));
 }
 
 /* `atomicAdd(&name`, where `&` is at k. */
@@ -39,19 +33,20 @@ static bool is_atomic(const struct shmt_source_tokens *tokens, size_t k)
 {
     static const char atomic[] = "atomic";
 
-    return k > 1 && shmt_source_is(at(tokens, k - 1), "(") &&
-           at(tokens, k - 2)->length > sizeof atomic - 1 &&
-           memcmp(at(tokens, k - 2)->at, atomic, sizeof atomic - 1) == 0;
+    return k > 1 && shmt_source_at_is(tokens, k - 1, "(") &&
+           shmt_source_at(tokens, k - 2)->length > sizeof atomic - 1 &&
+           memcmp(shmt_source_at(tokens, k - 2)->at, atomic,
+                  sizeof atomic - 1) == 0;
 }
 
 size_t shmt_source_behind_element(const struct shmt_source_tokens *tokens,
                                   size_t k, size_t to)
 {
     for (;;) {
-        if (k < to && shmt_source_is(at(tokens, k), "["))
+        if (k < to && shmt_source_at_is(tokens, k, "["))
             k = shmt_source_behind(tokens, k, to);
-        else if (k + 1 < to && shmt_source_is(at(tokens, k), ".") &&
-                 at(tokens, k + 1)->word == SHMT_SOURCE_NAME)
+        else if (k + 1 < to && shmt_source_at_is(tokens, k, ".") &&
+                 shmt_source_at(tokens, k + 1)->word == SHMT_SOURCE_NAME)
             k += 2;
         else
             return k;
@@ -65,14 +60,14 @@ unsigned shmt_source_use_behind(const struct shmt_source_tokens *tokens,
 
     if (k >= to)
         return SHMT_SOURCE_UNKNOWN;
-    if (shmt_source_is(at(tokens, k), "="))
-        return next && shmt_source_is(at(tokens, k + 1), "=")
+    if (shmt_source_at_is(tokens, k, "="))
+        return next && shmt_source_at_is(tokens, k + 1, "=")
                    ? SHMT_SOURCE_READ : SHMT_SOURCE_WRITTEN;
     if (next && (is_twice(tokens, k, "+") || is_twice(tokens, k, "-") ||
-                 (is_one_of(at(tokens, k), "+-*/%&|^") &&
-                  shmt_source_is(at(tokens, k + 1), "=")) ||
+                 (is_one_of(shmt_source_at(tokens, k), "+-*/%&|^") &&
+                  shmt_source_at_is(tokens, k + 1, "=")) ||
                  ((is_twice(tokens, k, "<") || is_twice(tokens, k, ">")) &&
-                  k + 2 < to && shmt_source_is(at(tokens, k + 2), "="))))
+                  k + 2 < to && shmt_source_at_is(tokens, k + 2, "="))))
         return SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN;
     return SHMT_SOURCE_READ;
 }
@@ -81,7 +76,7 @@ unsigned shmt_source_use_behind(const struct shmt_source_tokens *tokens,
 static size_t begin_of(const struct shmt_source_tokens *tokens, size_t k)
 {
     while (k > 3 && is_twice(tokens, k - 2, ":") &&
-           at(tokens, k - 3)->word == SHMT_SOURCE_NAME)
+           shmt_source_at(tokens, k - 3)->word == SHMT_SOURCE_NAME)
         k -= 3;
     return k > 2 && is_twice(tokens, k - 2, ":") ? k - 2 : k;
 }
@@ -92,10 +87,10 @@ static unsigned use_at(const struct shmt_source_tokens *tokens, size_t k,
 {
     const size_t first = begin_of(tokens, k);
 
-    if (array && (k + 1 >= to || !shmt_source_is(at(tokens, k + 1), "[")))
+    if (array && (k + 1 >= to || !shmt_source_at_is(tokens, k + 1, "[")))
         return SHMT_SOURCE_UNKNOWN;
-    if (shmt_source_is(at(tokens, first - 1), "&") &&
-        (first < 2 || !shmt_source_is(at(tokens, first - 2), "&")))
+    if (shmt_source_at_is(tokens, first - 1, "&") &&
+        (first < 2 || !shmt_source_at_is(tokens, first - 2, "&")))
         return is_atomic(tokens, first - 1)
                    ? SHMT_SOURCE_READ | SHMT_SOURCE_WRITTEN
                    : SHMT_SOURCE_UNKNOWN;
@@ -111,12 +106,10 @@ static bool is_declared(const struct shmt_source_tokens *tokens, size_t k)
 {
     static const char *const words[] = {"return", "else", "do", "case",
                                         "throw", NULL};
-    const struct shmt_source_token *before = at(tokens, k - 1);
+    const struct shmt_source_token *before = shmt_source_at(tokens, k - 1);
 
-    for (size_t n = 0; words[n] != NULL; n++)
-        if (shmt_source_is(before, words[n]))
-            return false;
-    return before->word == SHMT_SOURCE_NAME;
+    return before->word == SHMT_SOURCE_NAME &&
+           !shmt_source_is_any(before, words);
 }
 
 unsigned shmt_source_use_global(const struct shmt_source_tokens *tokens,
@@ -130,18 +123,18 @@ unsigned shmt_source_use_global(const struct shmt_source_tokens *tokens,
         unsigned use;
 
         /* A definition in the body may do anything with it. */
-        if (at(tokens, k)->word == SHMT_SOURCE_DIRECTIVE) {
-            const char *const text = at(tokens, k)->at;
+        if (shmt_source_at(tokens, k)->word == SHMT_SOURCE_DIRECTIVE) {
+            const char *const text = shmt_source_at(tokens, k)->at;
             const char *const found = strstr(text, name);
 
             *used |= found != NULL &&
-                     (size_t)(found - text) < at(tokens, k)->length;
+                     (size_t)(found - text) < shmt_source_at(tokens, k)->length;
             if (*used)
                 return SHMT_SOURCE_UNKNOWN;
             continue;
         }
-        if (at(tokens, k)->word != SHMT_SOURCE_NAME ||
-            !shmt_source_is(at(tokens, k), name) || is_member(tokens, k))
+        if (shmt_source_at(tokens, k)->word != SHMT_SOURCE_NAME ||
+            !shmt_source_at_is(tokens, k, name) || is_member(tokens, k))
             continue;
         if (is_declared(tokens, k))
             return out;
