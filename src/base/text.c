@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/utf8.h"
 
 /* Room for `more` bytes and a NUL. */
@@ -189,6 +190,19 @@ void shmt_text_free(struct shmt_text *text)
 {
     free(text->data);
     *text = (struct shmt_text){0};
+}
+
+char *shmt_text_keep(struct shmt_text *text, struct shmt_arena *arena)
+{
+    char *const kept =
+        text->failed ? NULL
+                     : shmt_arena_copy(arena, shmt_text_string(text),
+                                       text->length);
+
+    if (kept == NULL)
+        shmt_arena_fail(arena);
+    shmt_text_free(text);
+    return kept;
 }
 
 const char *shmt_text_string(const struct shmt_text *text)

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+struct shmt_arena;
+
 /* Starts as {0}.  data is NULL or ends in NUL; the owner frees with
  * shmt_text_free. */
 struct shmt_text {
@@ -59,6 +61,10 @@ static inline const char *shmt_text_plural(size_t count)
 /* Sets the length to 0 and keeps the memory. */
 void shmt_text_clear(struct shmt_text *text);
 void shmt_text_free(struct shmt_text *text);
+
+/* The text in the arena, in the place of its own memory, which is freed; NULL:
+ * there was no memory, for its additions either, and the arena has failed. */
+char *shmt_text_keep(struct shmt_text *text, struct shmt_arena *arena);
 
 /* The text so far, "" when there is none. */
 const char *shmt_text_string(const struct shmt_text *text);

@@ -301,13 +301,9 @@ static const char *describe(struct look *look,
                             size_t k)
 {
     struct shmt_text text = {0};
-    const char *copy = NULL;
 
     shmt_command_describe_choice(choices, k, &text);
-    if (!text.failed)
-        copy = shmt_arena_copy(look->arena, text.data, text.length);
-    shmt_text_free(&text);
-    return copy;
+    return shmt_text_keep(&text, look->arena);
 }
 
 static enum shmtune_status look_at(struct look *look,
@@ -517,10 +513,7 @@ static enum shmtune_status make_remedy(struct look *look,
         shmt_text_add(&text, " -o ");
         shmt_text_add_word(&text, look->check->pack);
     }
-    look->remedy = text.failed ? NULL
-                               : shmt_arena_copy(look->arena, text.data,
-                                                 text.length);
-    shmt_text_free(&text);
+    look->remedy = shmt_text_keep(&text, look->arena);
     return look->remedy == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 

@@ -458,25 +458,17 @@ static bool make_probe(const struct part *part, struct shmt_kernel *probe)
     shmt_text_addf(&text, "%s" SHMT_SIGNATURE_PROBE,
                    shmt_kernel_code_of(&evaluated)->text);
     probe->code.text = probe->reference_code.text =
-        text.failed ? NULL
-                    : shmt_arena_copy(part->arena, shmt_text_string(&text),
-                                      text.length);
+        shmt_text_keep(&text, part->arena);
     done = done && probe->code.text != NULL;
     for (size_t k = 0; done && k < part->launch_count; k++) {
-        shmt_text_clear(&text);
         shmt_text_addf(&text, SHMT_SIGNATURE_ENTRY, part->launches[k].entry);
         launches[k] = part->launches[k];
         launches[k].argument_count = launches[k].reach_count = 0;
-        launches[k].entry =
-            text.failed ? NULL
-                        : shmt_arena_copy(part->arena,
-                                          shmt_text_string(&text),
-                                          text.length);
+        launches[k].entry = shmt_text_keep(&text, part->arena);
         done = launches[k].entry != NULL;
     }
     probe->launches = probe->reference = launches;
     probe->setup = probe->compare = launches;
-    shmt_text_free(&text);
     return done;
 }
 

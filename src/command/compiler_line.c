@@ -239,15 +239,9 @@ static enum shmtune_status keep_pair(const struct command *command,
                                      const char *name, const char *value)
 {
     struct shmt_text text = {0};
-    enum shmtune_status status;
 
     shmt_text_addf(&text, "%s=%s", name, value);
-    status = keep(command,
-                  text.failed ? NULL : shmt_arena_copy(command->arena,
-                                                       text.data,
-                                                       text.length));
-    shmt_text_free(&text);
-    return status;
+    return keep(command, shmt_text_keep(&text, command->arena));
 }
 
 /* What it tells people is not kept. */

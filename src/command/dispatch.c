@@ -582,10 +582,7 @@ static enum shmtune_status make_folder(struct work *work,
     if (o->trial > 0)
         shmt_text_addf(&path, "-%lld%s", (long long)o->seed,
                        o->also == NULL ? "" : "-also");
-    if (!path.failed)
-        work->run.folder = shmt_arena_copy(
-            work->job->arena, shmt_text_string(&path), path.length);
-    shmt_text_free(&path);
+    work->run.folder = shmt_text_keep(&path, work->job->arena);
     if (work->run.folder == NULL)
         status = shmt_error_memory(err);
     return status == SHMTUNE_OK

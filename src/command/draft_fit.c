@@ -513,11 +513,8 @@ static const char *text_of(struct shmt_draft *draft, const struct form *form)
     const char *out;
 
     add_form(form, &text);
-    out = text.failed ? NULL
-                      : shmt_arena_copy(draft->arena, shmt_text_string(&text),
-                                        text.length);
+    out = shmt_text_keep(&text, draft->arena);
     draft->keys.failed |= out == NULL;
-    shmt_text_free(&text);
     return out;
 }
 

@@ -164,9 +164,8 @@ static const char *say(const struct site *site, const char *code, int axis)
     const char *said = NULL;
 
     if (shmt_source_extent(site->source, code, site->launch->line, axis,
-                           &names, &text) && !text.failed)
-        said = shmt_arena_copy(site->draft->arena, shmt_text_string(&text),
-                               text.length);
+                           &names, &text))
+        said = shmt_text_keep(&text, site->draft->arena);
     shmt_text_free(&text);
     return said;
 }

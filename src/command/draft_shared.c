@@ -54,8 +54,7 @@ static void keep(struct shmt_draft *draft,
     for (size_t k = 0; is && k < draft->arrays_count; k++)
         is = strcmp(draft->arrays[k], shmt_text_string(&text)) != 0;
     if (is && draft->arrays_count < SHMT_DRAFT_ARRAYS)
-        kept = shmt_arena_copy(draft->arena, shmt_text_string(&text),
-                               text.length);
+        kept = shmt_text_keep(&text, draft->arena);
     if (kept != NULL)
         draft->arrays[draft->arrays_count++] = kept;
     shmt_text_free(&text);

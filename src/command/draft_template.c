@@ -83,11 +83,7 @@ const char *shmt_draft_give(const struct shmt_draft *draft, const char *entry)
             continue;
         shmt_text_addf(&text, "%.*s{%s}%s", (int)(found - entry), entry,
                        one->name, found + length);
-        entry = text.failed ? NULL
-                            : shmt_arena_copy(draft->arena,
-                                              shmt_text_string(&text),
-                                              text.length);
-        shmt_text_free(&text);
+        entry = shmt_text_keep(&text, draft->arena);
     }
     return entry;
 }

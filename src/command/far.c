@@ -302,14 +302,12 @@ static enum shmtune_status arrive(void *context, struct shmt_courier *courier,
     shmt_text_add(&name, SHMT_FAR_TREE);
     if (whole != NULL)
         add_plain(&name, whole);
-    open->name = name.failed || whole == NULL
-                     ? NULL
-                     : shmt_arena_copy(load->arena, name.data, name.length);
-    shmt_text_free(&name);
+    open->name = shmt_text_keep(&name, load->arena);
     open->data_seed = given->data_seed;
     open->data_digest = given->data_digest == NULL ? "" : given->data_digest;
     open->compiler = load->compiler;
-    return open->name == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+    return open->name == NULL || whole == NULL ? shmt_error_memory(err)
+                                               : SHMTUNE_OK;
 }
 
 static enum shmtune_status send_answer(struct load *load,

@@ -331,11 +331,7 @@ static enum shmtune_status name_spec(struct job *job, const char *path,
     shmt_text_add_bytes(&name, path,
                         dot == NULL ? strlen(path) : (size_t)(dot - path));
     shmt_text_add(&name, ".yaml");
-    job->output = name.failed ? NULL
-                              : shmt_arena_copy(job->draft.arena,
-                                                shmt_text_string(&name),
-                                                name.length);
-    shmt_text_free(&name);
+    job->output = shmt_text_keep(&name, job->draft.arena);
     return job->output == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 

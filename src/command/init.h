@@ -161,11 +161,7 @@ void shmt_init_write(const struct shmt_init_draft *draft,
 void shmt_init_values(int64_t value, int64_t least, int64_t most, bool zero,
                       struct shmt_text *text);
 
-/* init_expr.c: the text in the draft's arena, and frees it; NULL where it has
- * failed. */
-const char *shmt_init_keep(const struct shmt_init_draft *draft,
-                           struct shmt_text *text);
-/* The dimension of that name; NULL: there is none. */
+/* init_expr.c: the dimension of that name; NULL: there is none. */
 const struct shmt_init_dimension *
 shmt_init_dimension(const struct shmt_init_draft *draft, const char *name,
                     size_t length);

@@ -13,20 +13,6 @@
 
 #include "command/init.h"
 
-const char *shmt_init_keep(const struct shmt_init_draft *draft,
-                           struct shmt_text *text)
-{
-    const char *const out =
-        text->failed ? NULL
-                     : shmt_arena_copy(draft->arena, shmt_text_string(text),
-                                       text->length);
-
-    if (text->failed)
-        shmt_arena_fail(draft->arena);
-    shmt_text_free(text);
-    return out;
-}
-
 bool shmt_init_number(const char *value, int64_t *out)
 {
     char *end;
@@ -201,7 +187,7 @@ static const char *say(const struct shmt_init_draft *draft, const char *code,
                                          names, &text);
 
     if (said || text.failed)
-        return shmt_init_keep(draft, &text);
+        return shmt_text_keep(&text, draft->arena);
     shmt_text_free(&text);
     return NULL;
 }

@@ -130,7 +130,7 @@ static const char *list(struct shmt_init_draft *draft,
     for (size_t k = 0; k < count; k++)
         shmt_text_addf(&text, "%s\"%s\"", k == 0 ? "[" : ", ", said[k]);
     shmt_text_add(&text, "]");
-    return shmt_init_keep(draft, &text);
+    return shmt_text_keep(&text, draft->arena);
 }
 
 static void plan_block(struct shmt_init_draft *draft)
@@ -178,7 +178,7 @@ static const char *with_name(struct shmt_init_draft *draft, const char *said,
             shmt_text_add_bytes(&text, at, length);
         at += length;
     }
-    return shmt_init_keep(draft, &text);
+    return shmt_text_keep(&text, draft->arena);
 }
 
 /* Whether a name is that of a grid rather than of a size. */

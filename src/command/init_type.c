@@ -155,7 +155,7 @@ static const char *instance_of(const struct shmt_init_draft *draft,
     }
     shmt_text_add(&text, ">");
     if (known || text.failed)
-        return shmt_init_keep(draft, &text);
+        return shmt_text_keep(&text, draft->arena);
     shmt_text_free(&text);
     return NULL;
 }

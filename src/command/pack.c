@@ -105,9 +105,7 @@ static enum shmtune_status name_of(const struct job *job, const char *path,
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                 "%s: lies outside of %s, which is packed; put "
                                 "it into that folder", path, job->folder);
-    else if (name.failed ||
-             (*out = shmt_arena_copy(job->arena, shmt_text_string(&name),
-                                     name.length)) == NULL)
+    else if ((*out = shmt_text_keep(&name, job->arena)) == NULL)
         status = shmt_error_memory(err);
     shmt_text_free(&name);
     return status;
@@ -270,11 +268,7 @@ static enum shmtune_status add_binary(struct job *job, const char *folder,
     if (!shmt_digest_valid(key) || !is_wanted(job, key))
         return SHMTUNE_OK;
     shmt_text_addf(&report, "%s/%s.res", folder, key);
-    path = report.failed ? NULL
-                         : shmt_arena_copy(job->arena,
-                                           shmt_text_string(&report),
-                                           report.length);
-    shmt_text_free(&report);
+    path = shmt_text_keep(&report, job->arena);
     if (path == NULL)
         return shmt_error_memory(err);
     status = add_from_disk(job, binary, BINARY_BYTES, err);

@@ -54,13 +54,9 @@ const char *shmt_preload_setting(struct shmt_arena *arena, const char *name,
                                  const char *value)
 {
     struct shmt_text text = {0};
-    const char *copy;
 
     shmt_text_addf(&text, "%s=%s", name, value);
-    copy = text.failed ? NULL : shmt_arena_copy(arena, text.data,
-                                                text.length);
-    shmt_text_free(&text);
-    return copy;
+    return shmt_text_keep(&text, arena);
 }
 
 enum shmtune_status shmt_preload_library(struct shmt_arena *arena,

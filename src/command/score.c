@@ -470,10 +470,7 @@ static enum shmtune_status name_column(struct shmt_arena *arena,
     shmt_kernel_describe_problem(column->kernel, header->problem, &text);
     shmt_text_addf(&text, "%s%s", column->kernel->dimension_count > 0
                                       ? ", " : "on ", header->device.name);
-    if (!text.failed)
-        column->name = shmt_arena_copy(arena, shmt_text_string(&text),
-                                       text.length);
-    shmt_text_free(&text);
+    column->name = shmt_text_keep(&text, arena);
     return column->name == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 

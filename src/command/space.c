@@ -160,7 +160,6 @@ static const char *make_piece(const struct shmt_kernel *kernel,
 {
     struct shmt_text text = {0};
     char *shown;
-    const char *piece;
 
     if (json) {
         json_t *const object = shmt_json_object(
@@ -182,12 +181,7 @@ static const char *make_piece(const struct shmt_kernel *kernel,
         else
             shmt_yaml_add_value(&text, p->values[value]);
     }
-    piece = text.failed ? NULL
-                        : shmt_arena_copy(kernel->arena,
-                                          shmt_text_string(&text),
-                                          text.length);
-    shmt_text_free(&text);
-    return piece;
+    return shmt_text_keep(&text, kernel->arena);
 }
 
 static bool make_pieces(const struct shmt_kernel *kernel, bool json,

@@ -92,10 +92,8 @@ static bool make_names(struct shmt_export_header *header,
 
         shmt_text_addf(&text, size ? "d_%s" : "settings->p_%s",
                        kernel->scope.symbols[k].name);
-        header->symbols[k] = shmt_arena_copy(arena, shmt_text_string(&text),
-                                             text.length);
-        failed |= text.failed || header->symbols[k] == NULL;
-        shmt_text_free(&text);
+        header->symbols[k] = shmt_text_keep(&text, arena);
+        failed |= header->symbols[k] == NULL;
     }
     header->names = (struct shmt_export_names){
         shmt_text_string(&header->kernel_name),

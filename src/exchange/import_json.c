@@ -62,13 +62,9 @@ static void put_place(const struct shmt_import_place *place,
 const char *shmt_import_where(const struct shmt_import_place *place)
 {
     struct shmt_text text = {0};
-    const char *where;
 
     put_place(place, &text);
-    where = shmt_arena_copy(place->import->arena, shmt_text_string(&text),
-                            text.length);
-    shmt_text_free(&text);
-    return where;
+    return shmt_text_keep(&text, place->import->arena);
 }
 
 enum shmtune_status shmt_import_refuse(const struct shmt_import_place *place,
@@ -230,9 +226,7 @@ bool shmt_import_as_word(struct shmt_arena *arena, struct shmt_value *value)
     shmt_yaml_add_value(&text, *value);
     *value = (struct shmt_value){
         .type = SHMT_VALUE_WORD,
-        .w = text.failed ? NULL
-                         : shmt_arena_copy(arena, text.data, text.length)};
-    shmt_text_free(&text);
+        .w = shmt_text_keep(&text, arena)};
     return value->w != NULL;
 }
 

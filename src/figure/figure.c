@@ -481,11 +481,9 @@ static enum shmtune_status fill(struct shmt_figures *figures,
         status = add_requirement(figures, ask->requires[k], &all, err);
     if (status == SHMTUNE_OK && ask->pareto != NULL)
         status = add_axes(figures, ask->pareto, err);
-    figures->required = shmt_arena_copy(
-        figures->arena, shmt_text_string(&all), all.length);
-    if (status == SHMTUNE_OK && (all.failed || figures->required == NULL))
+    figures->required = shmt_text_keep(&all, figures->arena);
+    if (status == SHMTUNE_OK && figures->required == NULL)
         status = shmt_error_memory(err);
-    shmt_text_free(&all);
     return status;
 }
 

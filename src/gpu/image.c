@@ -77,14 +77,10 @@ name_entries(const struct shmt_image_request *request,
         status = shmt_kernel_uses_launch(evaluated, k, &used, err);
         if (status != SHMTUNE_OK || !used)
             continue;
-        shmt_text_clear(&text);
         status = shmt_kernel_entry(evaluated, k, &text, err);
         if (status != SHMTUNE_OK)
             break;
-        name = text.failed ? NULL
-                           : shmt_arena_copy(image->arena,
-                                             shmt_text_string(&text),
-                                             text.length);
+        name = shmt_text_keep(&text, image->arena);
         if (name == NULL)
             status = shmt_error_memory(err);
         else
@@ -177,7 +173,7 @@ static enum shmtune_status list_options(const struct shmt_text *text,
     struct shmt_arena *arena = plan->image->arena;
     struct shmt_text folder = {0};
     size_t count = 0, room = folders;
-    const char *end, *option;
+    const char *end;
     bool whole = true;
 
     if (text->failed)
@@ -201,13 +197,9 @@ static enum shmtune_status list_options(const struct shmt_text *text,
 
         if (path == NULL)
             continue;
-        shmt_text_clear(&folder);
         shmt_text_addf(&folder, "-I%s", path);
-        option = shmt_arena_copy(arena, shmt_text_string(&folder),
-                                 folder.length);
-        plan->options[count++] = folder.failed ? NULL : option;
+        plan->options[count++] = shmt_text_keep(&folder, arena);
     }
-    shmt_text_free(&folder);
     for (size_t k = 0; k < count; k++)
         whole = whole && plan->options[k] != NULL;
     plan->option_count = count;
@@ -234,14 +226,11 @@ static const char *source_name(const struct shmt_kernel_code *code,
                                struct shmt_arena *arena)
 {
     struct shmt_text text = {0};
-    const char *name = NULL;
 
-    if (code->file_count > 0)
-        shmt_text_add_source_name(&text, code->files[0].path);
-    if (text.length > 0 && !text.failed)
-        name = shmt_arena_copy(arena, text.data, text.length);
-    shmt_text_free(&text);
-    return name;
+    if (code->file_count == 0)
+        return NULL;
+    shmt_text_add_source_name(&text, code->files[0].path);
+    return shmt_text_keep(&text, arena);
 }
 
 /* A new image with its key, names and which launch uses which; and the options

@@ -239,8 +239,7 @@ static bool name_file(struct shmt_nvrtc_once *once, struct shmt_arena *arena,
             return false;
         shmt_text_addf(&text, "--create-pch=%s", once->path);
     }
-    *out = text.failed ? NULL : shmt_arena_copy(arena, text.data, text.length);
-    shmt_text_free(&text);
+    *out = shmt_text_keep(&text, arena);
     return *out != NULL;
 }
 
@@ -278,10 +277,8 @@ bool shmt_nvrtc_once_arrange(struct shmt_nvrtc_once *once,
     write_source(given, prefix, &text);
     *out = (struct shmt_nvrtc_once_text){
         given->name,
-        text.failed ? NULL : shmt_arena_copy(arena, text.data, text.length),
-        count, options
+        shmt_text_keep(&text, arena), count, options
     };
-    shmt_text_free(&text);
     return out->source != NULL;
 }
 

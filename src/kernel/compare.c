@@ -43,10 +43,7 @@ static enum shmtune_status add_hidden(struct shmt_kernel_reader *reader,
         *hidden = arguments[k];
         hidden->role = SHMT_ROLE_INPUT;
         hidden->symbol = NULL;
-        hidden->name = name.failed ? NULL
-                                   : shmt_arena_copy(kernel->arena, name.data,
-                                                     name.length);
-        shmt_text_free(&name);
+        hidden->name = shmt_text_keep(&name, kernel->arena);
         if (hidden->name == NULL)
             return shmt_error_memory(reader->err);
         compared[count++] = k;

@@ -520,10 +520,7 @@ static enum shmtune_status read_macros(struct shmt_kernel_reader *reader,
          status == SHMTUNE_OK && node != NULL && !word && k < node->count; k++)
         status = read_macro(reader, node->keys[k], node->items[k], &text);
     if (status == SHMTUNE_OK) {
-        kernel->reference_macros =
-            text.failed ? NULL : shmt_arena_copy(kernel->arena,
-                                                 shmt_text_string(&text),
-                                                 text.length);
+        kernel->reference_macros = shmt_text_keep(&text, kernel->arena);
         if (kernel->reference_macros == NULL)
             status = shmt_error_memory(reader->err);
     }

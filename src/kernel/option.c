@@ -179,10 +179,7 @@ static enum shmtune_status fill_in(struct shmt_kernel_reader *reader,
             shmt_kernel_value_add(&text, parameter->values[k]);
             shmt_text_add(&text, place + 2);
         }
-        options[k] = text.failed ? NULL
-                                 : shmt_arena_copy(reader->kernel->arena,
-                                                   shmt_text_string(&text),
-                                                   text.length);
+        options[k] = shmt_text_keep(&text, reader->kernel->arena);
         if (options[k] == NULL)
             status = shmt_error_memory(reader->err);
     }

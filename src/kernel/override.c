@@ -431,11 +431,7 @@ shmt_kernel_source_text(const struct shmt_kernel_evaluated *evaluated,
                               "%d MiB or more to compile", kernel->source,
                               MOST_TEXT >> 20);
     }
-    *out = writer.text.failed ? NULL
-                              : shmt_arena_copy(arena,
-                                                shmt_text_string(&writer.text),
-                                                writer.text.length);
-    shmt_text_free(&writer.text);
+    *out = shmt_text_keep(&writer.text, arena);
     return *out == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 

@@ -108,10 +108,7 @@ static enum shmtune_status imply(struct shmt_kernel_reader *reader,
 
     shmt_text_addf(&text, "%s %s (%s)", range->name, relation, node->text);
     implied->place = node->place;
-    implied->text = text.failed
-                        ? NULL : shmt_arena_copy(reader->kernel->arena,
-                                                 text.data, text.length);
-    shmt_text_free(&text);
+    implied->text = shmt_text_keep(&text, reader->kernel->arena);
     if (implied->text == NULL)
         return shmt_error_memory(reader->err);
     reader->implied_count++;

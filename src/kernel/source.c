@@ -58,11 +58,7 @@ static enum shmtune_status join(struct shmt_kernel_reader *reader,
         }
         shmt_text_add_bytes(&text, code->files[k].text, code->files[k].size);
     }
-    code->text = text.failed ? NULL
-                             : shmt_arena_copy(reader->kernel->arena,
-                                               shmt_text_string(&text),
-                                               text.length);
-    shmt_text_free(&text);
+    code->text = shmt_text_keep(&text, reader->kernel->arena);
     return code->text == NULL ? shmt_error_memory(reader->err) : SHMTUNE_OK;
 }
 

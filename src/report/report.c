@@ -158,10 +158,7 @@ static enum shmtune_status name_problem(struct shmt_report *report,
         shmt_text_addf(&text, "%s%s=", d == 0 ? "" : " ", run->size[d].name);
         shmt_kernel_value_add(&text, run->size[d].value);
     }
-    if (!text.failed)
-        run->problem = shmt_arena_copy(report->arena, shmt_text_string(&text),
-                                       text.length);
-    shmt_text_free(&text);
+    run->problem = shmt_text_keep(&text, report->arena);
     return run->problem == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 

@@ -239,7 +239,6 @@ static const char *qualify(const struct shmt_source_tokens *tokens,
 {
     struct shmt_text text = {0};
     size_t from = k;
-    const char *out;
 
     while (from >= 3 && shmt_source_at_is(tokens, from - 1, ":") &&
            shmt_source_at_is(tokens, from - 2, ":") &&
@@ -249,11 +248,7 @@ static const char *qualify(const struct shmt_source_tokens *tokens,
     for (; from <= k; from++)
         shmt_text_add_bytes(&text, shmt_source_at(tokens, from)->at,
                             shmt_source_at(tokens, from)->length);
-    out = text.failed ? NULL
-                      : shmt_arena_copy(tokens->arena, shmt_text_string(&text),
-                                        text.length);
-    shmt_text_free(&text);
-    return out;
+    return shmt_text_keep(&text, tokens->arena);
 }
 
 /* The kernel whose `__global__` is at `from`; *found is false when it is only

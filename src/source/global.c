@@ -235,10 +235,7 @@ static bool read_variable(struct reader *reader, size_t type, size_t k,
     one->name = shmt_source_copy(tokens, k);
     shmt_text_add(&path, shmt_source_path(&reader->place));
     shmt_text_add(&path, one->name == NULL ? "" : one->name);
-    one->qualified = path.failed ? NULL
-                                 : shmt_arena_copy(tokens->arena, path.data,
-                                                   path.length);
-    shmt_text_free(&path);
+    one->qualified = shmt_text_keep(&path, tokens->arena);
     if (one->name == NULL || one->qualified == NULL ||
         (one->declared.type == NULL &&
          !shmt_source_parameter(tokens, type, k + 1, &one->declared)) ||

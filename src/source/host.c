@@ -213,14 +213,10 @@ static bool keep(const struct shmt_source_tokens *tokens,
         return true;
     shmt_text_add_bytes(&text, name->at, name->length);
     shmt_text_add(&text, member);
-    out->name = text.failed ? NULL
-                            : shmt_arena_copy(tokens->arena,
-                                              shmt_text_string(&text),
-                                              text.length);
+    out->name = shmt_text_keep(&text, tokens->arena);
     out->value = shmt_source_join(tokens, from, to);
     out->line = name->line;
     found->count++;
-    shmt_text_free(&text);
     return out->name != NULL && out->value != NULL;
 }
 

@@ -178,11 +178,7 @@ void shmt_source_splice_text(struct shmt_source_splice *splice,
 enum shmtune_status shmt_source_splice_end(struct shmt_source_splice *splice,
                                            const char **out)
 {
-    *out = splice->text.failed
-               ? NULL : shmt_arena_copy(splice->arena,
-                                        shmt_text_string(&splice->text),
-                                        splice->text.length);
-    shmt_text_free(&splice->text);
+    *out = shmt_text_keep(&splice->text, splice->arena);
     if (splice->status != SHMTUNE_OK)
         return splice->status;
     return *out == NULL ? shmt_error_memory(splice->err) : SHMTUNE_OK;

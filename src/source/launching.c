@@ -63,8 +63,8 @@ const char *shmt_source_launching(struct shmt_arena *arena,
     }
     while (taken != NULL && add_values(source, taken, &text))
         ;
-    if (taken != NULL && !text.failed)
-        out = shmt_arena_copy(arena, shmt_text_string(&text), text.length);
+    if (taken != NULL)
+        out = shmt_text_keep(&text, arena);
     shmt_text_free(&text);
     if (out == NULL)
         shmt_arena_fail(arena);

@@ -25,7 +25,6 @@ const char *shmt_source_value(struct shmt_arena *arena, const char *from,
                               const char *end)
 {
     struct shmt_text text = {0};
-    const char *out;
 
     while (from < end) {
         if (from[0] == '/' && from + 1 < end && from[1] == '/')
@@ -44,11 +43,7 @@ const char *shmt_source_value(struct shmt_arena *arena, const char *from,
     while (text.length > 0 && (text.data[text.length - 1] == ' ' ||
                                text.data[text.length - 1] == '\t'))
         text.length--;
-    out = text.failed ? NULL
-                      : shmt_arena_copy(arena, shmt_text_string(&text),
-                                        text.length);
-    shmt_text_free(&text);
-    return out;
+    return shmt_text_keep(&text, arena);
 }
 
 /* #ifndef NAME, #if !defined NAME, #if !defined(NAME): the place of NAME; no

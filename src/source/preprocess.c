@@ -309,10 +309,7 @@ enum shmtune_status shmt_source_preprocess(struct shmt_arena *arena,
         line = token->line;
         add_word(work, &work->text, token, 0);
     }
-    work->failed |= work->text.failed;
-    *out = work->failed ? NULL
-                        : shmt_arena_copy(arena, shmt_text_string(&work->text),
-                                          work->text.length);
+    *out = work->failed ? NULL : shmt_text_keep(&work->text, arena);
     shmt_text_free(&work->text);
     free(tokens.items);
     free(work);

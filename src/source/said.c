@@ -23,11 +23,8 @@ shmt_source_say(struct shmt_arena *arena, enum shmt_source_kind kind,
 
     for (; *texts != NULL; texts++)
         shmt_text_add(&text, *texts);
-    if (text.failed)
-        shmt_arena_fail(arena);
-    else if (text.length <= SHMT_SOURCE_SAID)
-        said.text = shmt_arena_copy(arena, shmt_text_string(&text),
-                                    text.length);
+    if (text.length <= SHMT_SOURCE_SAID)
+        said.text = shmt_text_keep(&text, arena);
     shmt_text_free(&text);
     return said.text == NULL ? shmt_source_unsaid : said;
 }

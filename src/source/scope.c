@@ -77,11 +77,7 @@ static bool find_namespace(const struct shmt_source_tokens *tokens, size_t k,
 
     shmt_text_add(&path, shmt_source_path(place));
     place->opens = read_words(tokens, k + 1, is_inline, &path);
-    place->opened = path.failed ? NULL
-                                : shmt_arena_copy(tokens->arena,
-                                                  shmt_text_string(&path),
-                                                  path.length);
-    shmt_text_free(&path);
+    place->opened = shmt_text_keep(&path, tokens->arena);
     return place->opened != NULL;
 }
 

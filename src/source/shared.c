@@ -92,10 +92,7 @@ static bool read_body(const struct shmt_source_tokens *tokens,
         if (shmt_source_at_is(tokens, k, "__shared__") &&
             !shmt_source_at_is(tokens, k - 1, "extern"))
             done = add_arrays(tokens, k, &text);
-    *bytes = text.failed || !done
-                 ? NULL : shmt_arena_copy(tokens->arena,
-                                          shmt_text_string(&text),
-                                          text.length);
+    *bytes = done ? shmt_text_keep(&text, tokens->arena) : NULL;
     shmt_text_free(&text);
     return *bytes != NULL;
 }

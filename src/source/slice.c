@@ -324,7 +324,6 @@ static void add_macro(const struct slice *slice, size_t k,
 static const char *write_text(const struct slice *slice)
 {
     struct shmt_text text = {0};
-    const char *out;
 
     for (size_t p = 0; p < slice->part_count; p++) {
         const struct part *const part = &slice->parts[p];
@@ -339,11 +338,7 @@ static const char *write_text(const struct slice *slice)
     for (size_t k = 0; k < slice->tokens->count; k++)
         if (is_condition(slice, k))
             add_text(slice, k, k + 1, &text);
-    out = text.failed ? NULL
-                      : shmt_arena_copy(slice->tokens->arena,
-                                        shmt_text_string(&text), text.length);
-    shmt_text_free(&text);
-    return out;
+    return shmt_text_keep(&text, slice->tokens->arena);
 }
 
 /* The part that the kernel's name stands in, and all that follows of it. */

@@ -83,10 +83,7 @@ static bool add_structure(struct reading *reading,
         struct shmt_source_member member = one->members[k];
 
         shmt_text_addf(&whole, "%s_%s", name, member.name);
-        member.name = whole.failed ? NULL
-                                   : shmt_arena_copy(reading->tokens->arena,
-                                                     whole.data, whole.length);
-        shmt_text_free(&whole);
+        member.name = shmt_text_keep(&whole, reading->tokens->arena);
         reading->bytes = from + member.offset;
         if (count != 1 || member.name == NULL || !add(reading, member, 1))
             return false;

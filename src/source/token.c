@@ -207,7 +207,6 @@ const char *shmt_source_join(const struct shmt_source_tokens *tokens,
                              size_t from, size_t to)
 {
     struct shmt_text text = {0};
-    const char *out;
 
     for (size_t k = from; k < to; k++) {
         const struct shmt_source_token *token = &tokens->items[k];
@@ -218,11 +217,5 @@ const char *shmt_source_join(const struct shmt_source_tokens *tokens,
             shmt_text_add(&text, " ");
         shmt_text_add_bytes(&text, token->at, token->length);
     }
-    if (text.failed)
-        shmt_arena_fail(tokens->arena);
-    out = text.failed ? NULL
-                      : shmt_arena_copy(tokens->arena, shmt_text_string(&text),
-                                        text.length);
-    shmt_text_free(&text);
-    return out;
+    return shmt_text_keep(&text, tokens->arena);
 }

@@ -52,12 +52,7 @@ const char *shmt_target_serve(struct shmt_arena *arena,
                               const struct shmt_target_words *words)
 {
     struct shmt_text line = {0};
-    const char *found;
 
     shmt_wire_write_serve(words->spec, words->arch, &line);
-    found = line.failed ? NULL
-                        : shmt_arena_copy(arena, shmt_text_string(&line),
-                                          line.length);
-    shmt_text_free(&line);
-    return found;
+    return shmt_text_keep(&line, arena);
 }

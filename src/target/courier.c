@@ -664,10 +664,7 @@ static enum shmtune_status start(struct shmt_courier *courier,
                    options->command, options->program, options->device);
     courier->argv[0] = "/bin/sh";
     courier->argv[1] = "-c";
-    courier->argv[2] = text.failed ? NULL
-                                   : shmt_arena_copy(courier->arena,
-                                                     text.data, text.length);
-    shmt_text_free(&text);
+    courier->argv[2] = shmt_text_keep(&text, courier->arena);
     courier->begun = courier->told = shmt_clock_s();
     return courier->argv[2] == NULL
                ? shmt_error_memory(err)

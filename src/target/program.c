@@ -52,10 +52,7 @@ static char **make_environment(const char *folder, struct shmt_arena *arena)
     if (env == NULL || folder == NULL)
         return env;
     shmt_text_addf(&text, "TMPDIR=%s", folder);
-    env[n] = text.failed ? NULL : shmt_arena_copy(arena,
-                                                  shmt_text_string(&text),
-                                                  text.length);
-    shmt_text_free(&text);
+    env[n] = shmt_text_keep(&text, arena);
     return env[n] == NULL ? NULL : env;
 }
 
@@ -160,10 +157,7 @@ static enum shmtune_status run(const struct start *start,
         kill(pid, SIGKILL);
         found = await(pid);
     }
-    *output = text.failed ? NULL
-                          : shmt_arena_copy(arena, shmt_text_string(&text),
-                                            text.length);
-    shmt_text_free(&text);
+    *output = shmt_text_keep(&text, arena);
     if (*output == NULL)
         return shmt_error_memory(err);
     *code = found;

@@ -19,16 +19,6 @@
 #include "device/device.h"
 #include "record/record.h"
 
-static const char *keep(struct shmt_arena *arena, struct shmt_text *text)
-{
-    const char *const kept =
-        text->failed ? NULL
-                     : shmt_arena_copy(arena, shmt_text_string(text),
-                                       text->length);
-    shmt_text_clear(text);
-    return kept;
-}
-
 static void add_folder(const struct shmt_target *target, const char *output,
                        struct shmt_text *text)
 {
@@ -56,22 +46,21 @@ shmt_output_paths_of(struct shmt_arena *arena, const struct shmt_target *target,
     enum shmtune_status status = SHMTUNE_OK;
 
     add_folder(target, output, &text);
-    place.folder = keep(arena, &text);
+    place.folder = shmt_text_keep(&text, arena);
     add_stem(target, output, &text);
     shmt_text_add(&text, ".yaml");
-    place.tuning = keep(arena, &text);
+    place.tuning = shmt_text_keep(&text, arena);
     add_stem(target, output, &text);
     shmt_text_add(&text, ".");
     shmt_recording_problem_slug(target->kernel, problem, &text);
     shmt_text_add(&text, ".journal");
-    place.journal = keep(arena, &text);
+    place.journal = shmt_text_keep(&text, arena);
     if (place.journal != NULL)
         shmt_text_addf(&text, "%s.gz", place.journal);
-    place.recording = keep(arena, &text);
+    place.recording = shmt_text_keep(&text, arena);
     if (place.folder == NULL || place.tuning == NULL ||
         place.journal == NULL || place.recording == NULL)
         status = shmt_error_memory(err);
-    shmt_text_free(&text);
     if (status == SHMTUNE_OK)
         *out = place;
     return status;

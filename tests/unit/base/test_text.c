@@ -22,6 +22,26 @@ static void text_grows_and_keeps_its_bytes(void)
     shmt_text_free(&text);
 }
 
+static void a_text_is_kept_in_an_arena(void)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    struct shmt_text text = {0};
+    const char *kept;
+
+    CHECK_TEXT(shmt_text_keep(&text, arena), "");
+    shmt_text_add_bytes(&text, "a\0b", 3);
+    kept = shmt_text_keep(&text, arena);
+    CHECK(memcmp(kept, "a\0b", 4) == 0);
+    CHECK(text.data == NULL && text.length == 0);
+    CHECK(!shmt_arena_failed(arena));
+    shmt_text_add(&text, "half of it");
+    text.failed = true;
+    CHECK(shmt_text_keep(&text, arena) == NULL);
+    CHECK(shmt_arena_failed(arena));
+    CHECK(text.data == NULL && !text.failed);
+    shmt_arena_free(arena);
+}
+
 static void a_word_is_one_for_a_shell(void)
 {
     static const char *const words[][2] = {
@@ -268,6 +288,7 @@ static void a_long_error_keeps_its_end(void)
 int main(void)
 {
     CHECK_RUN(text_grows_and_keeps_its_bytes);
+    CHECK_RUN(a_text_is_kept_in_an_arena);
     CHECK_RUN(a_format_fits_or_makes_room);
     CHECK_RUN(a_word_is_one_for_a_shell);
     CHECK_RUN(arena_gives_zeroed_aligned_pieces);
