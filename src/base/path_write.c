@@ -136,10 +136,7 @@ static void remove_if_stale(int folder, const char *name)
 
 static bool is_temporary(const char *name)
 {
-    const size_t length = strlen(name), tail = sizeof TEMPORARY - 1;
-
-    return name[0] == '.' && length > tail &&
-           strcmp(name + length - tail, TEMPORARY) == 0;
+    return name[0] == '.' && shmt_text_ends(name, TEMPORARY);
 }
 
 /* Once for a folder, or each file that is written would cost as much as there

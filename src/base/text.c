@@ -192,6 +192,13 @@ void shmt_text_free(struct shmt_text *text)
     *text = (struct shmt_text){0};
 }
 
+bool shmt_text_ends(const char *text, const char *end)
+{
+    const size_t length = strlen(text), tail = strlen(end);
+
+    return length > tail && memcmp(text + length - tail, end, tail) == 0;
+}
+
 char *shmt_text_keep(struct shmt_text *text, struct shmt_arena *arena)
 {
     char *const kept =

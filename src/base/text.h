@@ -69,6 +69,9 @@ char *shmt_text_keep(struct shmt_text *text, struct shmt_arena *arena);
 /* The text so far, "" when there is none. */
 const char *shmt_text_string(const struct shmt_text *text);
 
+/* Whether `text` ends in `end`, and is more than that. */
+bool shmt_text_ends(const char *text, const char *end);
+
 /* How many of the first characters could belong to a C identifier: letters,
  * digits and '_'. */
 size_t shmt_text_name_length(const char *text);

@@ -221,14 +221,12 @@ enum shmtune_status shmt_check_folder(struct shmt_check *check,
 
 bool shmt_check_is_pack(const char *path)
 {
-    static const char suffix[] = ".pack";
-    const size_t length = strlen(path), tail = sizeof suffix - 1;
     char head[sizeof MAGIC];
     size_t size;
     ssize_t count;
     int fd;
 
-    if (length > tail && strcmp(path + length - tail, suffix) == 0)
+    if (shmt_text_ends(path, ".pack"))
         return true;
     if (shmt_path_open(path, &fd, &size, NULL) != SHMTUNE_OK)
         return false;

@@ -105,11 +105,9 @@ static enum shmtune_status try_file(struct shmt_draft *draft,
 static bool is_unit(const char *path)
 {
     static const char *const ends[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
-    const size_t length = strlen(path);
 
     for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
-        if (length > strlen(ends[k]) &&
-            strcmp(path + length - strlen(ends[k]), ends[k]) == 0)
+        if (shmt_text_ends(path, ends[k]))
             return true;
     return false;
 }

@@ -76,9 +76,7 @@ static enum shmtune_status put(const char *output,
                                const struct shmt_text *text,
                                struct shmt_error *err)
 {
-    const size_t length = output == NULL ? 0 : strlen(output);
-
-    if (length > 3 && strcmp(output + length - 3, ".gz") == 0)
+    if (output != NULL && shmt_text_ends(output, ".gz"))
         return shmt_recording_store(output, text, err);
     return shmt_command_put(output, text, err);
 }

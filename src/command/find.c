@@ -56,17 +56,10 @@ shmt_command_check_catalogue(const struct shmt_catalogue *catalogue,
                                 catalogue->unread);
 }
 
-static bool ends_with(const char *word, const char *suffix)
-{
-    const size_t length = strlen(word), tail = strlen(suffix);
-
-    return length > tail && strcmp(word + length - tail, suffix) == 0;
-}
-
 bool shmt_command_is_path(const char *word)
 {
-    return strchr(word, '/') != NULL || ends_with(word, ".yaml") ||
-           ends_with(word, ".yml");
+    return strchr(word, '/') != NULL || shmt_text_ends(word, ".yaml") ||
+           shmt_text_ends(word, ".yml");
 }
 
 const char *shmt_command_spec_of(const char *word, char path[4096])
@@ -134,7 +127,7 @@ static void hint_at(const char *word, char out[256])
 
     out[0] = '\0';
     snprintf(path, sizeof path, "%.100s.yaml", word);
-    if (ends_with(word, ".cu"))
+    if (shmt_text_ends(word, ".cu"))
         snprintf(out, 256, "; a source is tuned by its spec, a YAML file "
                  "beside it: name that");
     else if (shmt_path_exists(path))
@@ -356,7 +349,7 @@ enum shmtune_status shmt_command_format_of(const char *path,
     const char *key;
     enum shmtune_status status;
 
-    if (ends_with(path, ".journal") || ends_with(path, ".gz")) {
+    if (shmt_text_ends(path, ".journal") || shmt_text_ends(path, ".gz")) {
         *out = SHMT_FORMAT_JOURNAL;
         return SHMTUNE_OK;
     }

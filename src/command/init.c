@@ -59,10 +59,8 @@ enum { PLAIN = sizeof plain / sizeof plain[0] };
 static bool is_reference(const char *name, size_t *length)
 {
     for (size_t k = 0; k < PLAIN; k++) {
-        const size_t all = strlen(name), end = strlen(plain[k]);
-
-        if (all > end && strcmp(name + all - end, plain[k]) == 0) {
-            *length = all - end;
+        if (shmt_text_ends(name, plain[k])) {
+            *length = strlen(name) - strlen(plain[k]);
             return true;
         }
     }

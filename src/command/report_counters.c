@@ -180,22 +180,15 @@ static enum shmtune_status read_settings(const struct reader *reader,
 
 /* -- rows ------------------------------------------------------------------ */
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 /* Of a counter, by its name in ncu. */
 static const char *unit_of(const char *name)
 {
-    if (ends_with(name, ".pct") || strstr(name, ".pct_of_") != NULL)
+    if (shmt_text_ends(name, ".pct") || strstr(name, ".pct_of_") != NULL)
         return "%";
     if (strstr(name, "time_duration") != NULL)
         return "ns";
-    return strstr(name, "__bytes_") != NULL && ends_with(name, ".sum") ? "B"
-                                                                       : "";
+    return strstr(name, "__bytes_") != NULL && shmt_text_ends(name, ".sum")
+               ? "B" : "";
 }
 
 /* Under the titles of `explain`; a number that this version does not know has
@@ -491,7 +484,7 @@ bool shmt_command_is_counters(const char *path)
     size_t size;
     bool is;
 
-    if (ends_with(path, ".json") || arena == NULL) {
+    if (shmt_text_ends(path, ".json") || arena == NULL) {
         shmt_arena_free(arena);
         return arena != NULL;
     }

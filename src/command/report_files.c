@@ -17,13 +17,6 @@ enum { DEPTH = 8, JOBS_MOST = 64 };
 
 /* -- which files ----------------------------------------------------------- */
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), tail = strlen(end);
-
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 /* Adds it, unless it is there. */
 static enum shmtune_status add_file(struct shmt_command_files *files,
                                     const char *path, bool found,
@@ -65,11 +58,11 @@ static enum shmtune_status consider(struct shmt_command_files *files,
     const size_t count = files->count;
     enum shmtune_status status;
 
-    if (ends_with(path, ".journal") || ends_with(path, ".journal.gz"))
+    if (shmt_text_ends(path, ".journal") || shmt_text_ends(path, ".journal.gz"))
         return add_file(files, path, true, SHMT_COMMAND_JOURNAL, err);
-    if (ends_with(path, ".explain.json"))
+    if (shmt_text_ends(path, ".explain.json"))
         return add_file(files, path, true, SHMT_COMMAND_COUNTERS, err);
-    if (!ends_with(path, ".yaml"))
+    if (!shmt_text_ends(path, ".yaml"))
         return SHMTUNE_OK;
     status = shmt_command_format_of(path, &format, &why);
     if (status == SHMTUNE_NO_MEMORY)
@@ -94,7 +87,7 @@ static enum shmtune_status look_into(struct shmt_command_files *files,
  * where it is named. */
 static bool is_of_dispatch(const char *folder)
 {
-    return ends_with(folder, ".dispatch") ||
+    return shmt_text_ends(folder, ".dispatch") ||
            strstr(strrchr(folder, '/'), ".trial-") != NULL;
 }
 

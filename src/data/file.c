@@ -24,21 +24,14 @@ struct reading {
     struct shmt_error *err;
 };
 
-static bool ends_with(const char *path, const char *end)
-{
-    const size_t length = strlen(path), tail = strlen(end);
-
-    return length >= tail && strcmp(path + length - tail, end) == 0;
-}
-
 static bool is_compressed(const char *path)
 {
-    return ends_with(path, ".gz");
+    return shmt_text_ends(path, ".gz");
 }
 
 static bool is_npy(const char *path)
 {
-    return ends_with(path, ".npy") || ends_with(path, ".npy.gz");
+    return shmt_text_ends(path, ".npy") || shmt_text_ends(path, ".npy.gz");
 }
 
 /* A file that a spec names and that is not there. */

@@ -233,11 +233,7 @@ static enum shmtune_status finish_journal(const struct visit *visit,
 
 static int is_journal(const struct dirent *entry)
 {
-    static const char end[] = ".journal";
-    const size_t length = strlen(entry->d_name);
-
-    return length > sizeof end - 1 &&
-           strcmp(entry->d_name + length - (sizeof end - 1), end) == 0;
+    return shmt_text_ends(entry->d_name, ".journal");
 }
 
 /* Those that were read and do not count here. */

@@ -16,16 +16,10 @@
 
 static const char suffix[] = ".journal.gz";
 
-static bool ends_in(const char *word, const char *end)
-{
-    const size_t a = strlen(word), b = strlen(end);
-    return a >= b && strcmp(word + a - b, end) == 0;
-}
-
 bool shmt_recording_is_file(const char *word)
 {
-    return strchr(word, '/') != NULL || ends_in(word, ".journal") ||
-           ends_in(word, ".gz");
+    return strchr(word, '/') != NULL || shmt_text_ends(word, ".journal") ||
+           shmt_text_ends(word, ".gz");
 }
 
 /* Whether a word of the name ends between two characters. */

@@ -235,16 +235,9 @@ static enum shmtune_status add_tuning(struct shmt_tune_prior *prior,
 
 /* -- files ---------------------------------------------------------------- */
 
-static bool ends_with(const char *word, const char *suffix)
-{
-    const size_t length = strlen(word), tail = strlen(suffix);
-
-    return length > tail && strcmp(word + length - tail, suffix) == 0;
-}
-
 static bool is_tuning(const char *path)
 {
-    return ends_with(path, ".yaml") || ends_with(path, ".yml");
+    return shmt_text_ends(path, ".yaml") || shmt_text_ends(path, ".yml");
 }
 
 static enum shmtune_status refuse_useless(const struct shmt_tune_prior *prior,
@@ -332,7 +325,7 @@ static bool is_wanted(const struct shmt_tune_prior *prior, const char *path)
     char name[80], head[4096];
     bool own;
 
-    if (ends_with(path, ".journal") || ends_with(path, ".journal.gz"))
+    if (shmt_text_ends(path, ".journal") || shmt_text_ends(path, ".journal.gz"))
         return shmt_journal_read_kernel_name(path, name, NULL) == SHMTUNE_OK
                    ? strcmp(name, prior->kernel->name) == 0
                    : !read_head(path, head, sizeof head) || head[0] != '\0';

@@ -42,6 +42,17 @@ static void a_text_is_kept_in_an_arena(void)
     shmt_arena_free(arena);
 }
 
+static void a_text_ends_in_what_is_not_all_of_it(void)
+{
+    CHECK(shmt_text_ends("a.yaml", ".yaml"));
+    CHECK(shmt_text_ends("a", ""));
+    CHECK(!shmt_text_ends("a.yaml2", ".yaml"));
+    CHECK(!shmt_text_ends("a.yaml.gz", ".yaml"));
+    CHECK(!shmt_text_ends(".yaml", ".yaml"));
+    CHECK(!shmt_text_ends("yaml", ".yaml"));
+    CHECK(!shmt_text_ends("", ""));
+}
+
 static void a_word_is_one_for_a_shell(void)
 {
     static const char *const words[][2] = {
@@ -289,6 +300,7 @@ int main(void)
 {
     CHECK_RUN(text_grows_and_keeps_its_bytes);
     CHECK_RUN(a_text_is_kept_in_an_arena);
+    CHECK_RUN(a_text_ends_in_what_is_not_all_of_it);
     CHECK_RUN(a_format_fits_or_makes_room);
     CHECK_RUN(a_word_is_one_for_a_shell);
     CHECK_RUN(arena_gives_zeroed_aligned_pieces);
