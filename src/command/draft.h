@@ -202,11 +202,13 @@ enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
 const char *shmt_draft_plain_name(struct shmt_arena *arena,
                                   const char *symbol);
 
-/* The parameters of the kernel in a source: it has its name, and as many of
- * them; NULL: it is not there. */
-const struct shmt_signature *
-shmt_draft_signature_in(const struct shmt_draft *draft,
-                        const struct shmt_source *source);
+/* The source with what it includes. */
+enum shmtune_status shmt_draft_whole(const struct shmt_draft *draft,
+                                     const char **out, struct shmt_error *err);
+/* The kernel in a source; NULL: it is not there. */
+const struct shmt_source_kernel *
+shmt_draft_kernel_in(const struct shmt_draft *draft,
+                     const struct shmt_source *source);
 
 /* draft_source.c: of a kernel without a source the first of the files, of those
  * that its binary names, or of those that are here, that has it.  The options

@@ -77,45 +77,20 @@ static const char *reached(const struct shmt_draft *draft,
     return shmt_source_reaches(draft->own, number->name);
 }
 
-/* The source with what it includes. */
-static enum shmtune_status read_whole(const struct shmt_draft *draft,
-                                      const char **out,
-                                      struct shmt_error *err)
-{
-    const char *const folder = shmt_path_folder(draft->arena, draft->path);
-    const char *const path =
-        folder == NULL ? NULL : shmt_path_join(draft->arena, folder,
-                                               draft->source);
-    struct shmt_source_splice splice = {
-        .arena = draft->arena, .folders = draft->folders,
-        .folder_count = draft->folder_count, .lax = true, .err = err};
-
-    *out = draft->code;
-    if (path == NULL)
-        return shmt_error_memory(err);
-    if (draft->whole != NULL)
-        return SHMTUNE_OK;
-    shmt_source_splice_text(&splice, path, draft->code);
-    return shmt_source_splice_end(&splice, out);
-}
-
 /* What of the source is the kernel's, and its launch's. */
 static enum shmtune_status find_own(struct shmt_draft *draft,
                                     struct shmt_error *err)
 {
-    const struct shmt_source_kernel *kernel = NULL;
+    const struct shmt_source_kernel *kernel;
     struct shmt_source source;
     const char *whole;
-    enum shmtune_status status = read_whole(draft, &whole, err);
+    enum shmtune_status status = shmt_draft_whole(draft, &whole, err);
 
     if (status == SHMTUNE_OK)
         status = shmt_source_read(draft->arena, whole, &source, err);
     if (status != SHMTUNE_OK)
         return status;
-    for (size_t k = 0; k < source.kernel_count; k++)
-        if (strcmp(source.kernels[k].name, draft->name) == 0 &&
-            source.kernels[k].signature.count == draft->argument_count)
-            kernel = &source.kernels[k];
+    kernel = shmt_draft_kernel_in(draft, &source);
     draft->found = kernel != NULL;
     draft->own = kernel == NULL
                      ? whole : shmt_source_slice(draft->arena, whole, kernel);

@@ -320,22 +320,37 @@ static enum shmtune_status name_types(struct shmt_draft *draft,
     return SHMTUNE_OK;
 }
 
-const struct shmt_signature *
-shmt_draft_signature_in(const struct shmt_draft *draft,
-                        const struct shmt_source *source)
+const struct shmt_source_kernel *
+shmt_draft_kernel_in(const struct shmt_draft *draft,
+                     const struct shmt_source *source)
 {
-    const struct shmt_signature *found = NULL;
+    return shmt_source_kernel_with(source, draft->name, draft->argument_count);
+}
 
-    for (size_t k = 0; k < source->kernel_count; k++)
-        if (strcmp(source->kernels[k].name, draft->name) == 0 &&
-            source->kernels[k].signature.count == draft->argument_count)
-            found = &source->kernels[k].signature;
-    return found;
+enum shmtune_status shmt_draft_whole(const struct shmt_draft *draft,
+                                     const char **out, struct shmt_error *err)
+{
+    const char *const folder = shmt_path_folder(draft->arena, draft->path);
+    const char *const path =
+        folder == NULL ? NULL : shmt_path_join(draft->arena, folder,
+                                               draft->source);
+    struct shmt_source_splice splice = {
+        .arena = draft->arena, .folders = draft->folders,
+        .folder_count = draft->folder_count, .lax = true, .err = err};
+
+    *out = draft->code;
+    if (path == NULL)
+        return shmt_error_memory(err);
+    if (draft->whole != NULL)
+        return SHMTUNE_OK;
+    shmt_source_splice_text(&splice, path, draft->code);
+    return shmt_source_splice_end(&splice, out);
 }
 
 enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
                                            struct shmt_error *err)
 {
+    const struct shmt_source_kernel *kernel;
     struct shmt_source typed;
     struct shmt_text whole = {0};
     const char *code;
@@ -362,7 +377,8 @@ enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
                                   err);
     if (status != SHMTUNE_OK)
         return status;
-    draft->signature = shmt_draft_signature_in(draft, &typed);
+    kernel = shmt_draft_kernel_in(draft, &typed);
+    draft->signature = kernel == NULL ? NULL : &kernel->signature;
     return name_types(draft, err);
 }
 

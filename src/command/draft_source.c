@@ -67,7 +67,7 @@ static enum shmtune_status has_kernel(struct shmt_draft *draft,
         return SHMTUNE_OK;
     status = shmt_source_read(draft->arena, text, &source, err);
     *has = status == SHMTUNE_OK &&
-           shmt_draft_signature_in(draft, &source) != NULL;
+           shmt_draft_kernel_in(draft, &source) != NULL;
     if (status != SHMTUNE_OK || *has)
         return status;
     for (size_t k = 0; k < line->definitions.count; k++)
@@ -81,7 +81,7 @@ static enum shmtune_status has_kernel(struct shmt_draft *draft,
     if (status == SHMTUNE_OK)
         status = shmt_source_read(draft->arena, code, &source, err);
     *has = status == SHMTUNE_OK &&
-           shmt_draft_signature_in(draft, &source) != NULL;
+           shmt_draft_kernel_in(draft, &source) != NULL;
     return status;
 }
 

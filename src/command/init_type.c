@@ -161,15 +161,11 @@ static const char *instance_of(const struct shmt_init_draft *draft,
 }
 
 /* The same kernel in the text as a compiler reads it. */
-static const struct shmt_signature *
+static const struct shmt_source_kernel *
 same_in(const struct shmt_init_draft *draft, const struct shmt_source *typed)
 {
-    for (size_t k = 0; k < typed->kernel_count; k++)
-        if (strcmp(typed->kernels[k].name, draft->kernel->name) == 0 &&
-            typed->kernels[k].signature.count ==
-                draft->kernel->signature.count)
-            return &typed->kernels[k].signature;
-    return NULL;
+    return shmt_source_kernel_with(typed, draft->kernel->name,
+                                   draft->kernel->signature.count);
 }
 
 /* -- parameters under a condition ------------------------------------------ */
@@ -284,7 +280,9 @@ static enum shmtune_status keep_types(struct shmt_init_draft *draft,
                                       struct shmt_error *err)
 {
     const struct shmt_signature *const own = &draft->kernel->signature;
-    const struct shmt_signature *const other = same_in(draft, typed);
+    const struct shmt_source_kernel *const same = same_in(draft, typed);
+    const struct shmt_signature *const other =
+        same == NULL ? NULL : &same->signature;
     struct shmt_signature_parameter *types =
         shmt_arena_copy(draft->arena, own->parameters,
                         own->count * sizeof *types);

@@ -59,6 +59,19 @@ shmt_source_match(const struct shmt_source_kernel *kernel, const char *name,
 }
 
 const struct shmt_source_kernel *
+shmt_source_kernel_with(const struct shmt_source *source, const char *name,
+                        size_t count)
+{
+    const struct shmt_source_kernel *found = NULL;
+
+    for (size_t k = 0; k < source->kernel_count; k++)
+        if (strcmp(source->kernels[k].name, name) == 0 &&
+            source->kernels[k].signature.count == count)
+            found = &source->kernels[k];
+    return found;
+}
+
+const struct shmt_source_kernel *
 shmt_source_find(const struct shmt_source *source, const char *name,
                  size_t length)
 {

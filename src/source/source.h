@@ -372,6 +372,11 @@ enum shmt_source_match {
 enum shmt_source_match
 shmt_source_match(const struct shmt_source_kernel *kernel, const char *name,
                   size_t length);
+/* The last that has this name, whatever namespaces it is in, and as many
+ * parameters; NULL: there is none. */
+const struct shmt_source_kernel *
+shmt_source_kernel_with(const struct shmt_source *source, const char *name,
+                        size_t count);
 /* The kernel that the name means best; NULL: there is none. */
 const struct shmt_source_kernel *
 shmt_source_find(const struct shmt_source *source, const char *name,
