@@ -64,6 +64,7 @@ struct job {
     bool list, propose, rerun, json;
     struct shmt_arena *arena;
     struct shmt_scratch raw;       /* what the library writes into */
+    struct shmt_compiler_line line;    /* the options */
     const char *const *program;
     int ended;                     /* as waitpid says it */
     const char *notes;             /* of the library: what it left out */
@@ -262,16 +263,12 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
     if (status == SHMTUNE_OK)
         status = shmt_draft_read(draft, folder, err);
     if (status == SHMTUNE_OK)
-        status = shmt_draft_find_source(draft, folder, job->options.items,
-                                        job->options.count,
+        status = shmt_draft_find_source(draft, folder, &job->line,
                                         job->sources.items,
                                         job->sources.count, err);
-    if (status == SHMTUNE_OK && draft->nvcc) {
-        draft->options = job->options.items;
-        draft->option_count = job->options.count;
+    if (status == SHMTUNE_OK && draft->nvcc)
         status = shmt_draft_find_hosts(draft, job->sources.items,
                                        job->sources.count, err);
-    }
     if (status == SHMTUNE_OK) {
         shmt_draft_options(draft);
         status = shmt_draft_find_kernel(draft, err);
@@ -541,6 +538,9 @@ static enum shmtune_status prepare(struct job *job, struct shmt_error *err)
         job->output = shmt_path_absolute(job->arena, job->output);
     if (status == SHMTUNE_OK && job->output == NULL)
         status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK)
+        status = shmt_compiler_line_read(job->arena, NULL, job->options.items,
+                                         job->options.count, &job->line, err);
     /* Hidden, on the same disk, and gone with the next capture if this one is
      * killed. */
     return status == SHMTUNE_OK

@@ -14,6 +14,7 @@
 #define SHMT_COMMAND_DRAFT_H
 
 #include "command/command.h"
+#include "command/compiler_line.h"
 #include "record/record.h"
 #include "source/source.h"
 #include "target/target.h"
@@ -165,8 +166,8 @@ struct shmt_draft {
                                           multiprocessor; 0: not known */
     bool cooperative;
     bool reran;                        /* the launch was made again */
-    size_t option_count, argument_count, memory_count;
-    const char *const *options;
+    struct shmt_compiler_line line;    /* what its compiler was told */
+    size_t argument_count, memory_count;
     struct shmt_draft_argument *arguments;
     struct shmt_draft_memory *memories;
     struct shmt_source text;           /* what the source says */
@@ -211,15 +212,13 @@ shmt_draft_kernel_in(const struct shmt_draft *draft,
                      const struct shmt_source *source);
 
 /* draft_source.c: of a kernel without a source the first of the files, of those
- * that its binary names, or of those that are here, that has it.  The options
- * are nvcc's. */
-enum shmtune_status shmt_draft_find_source(struct shmt_draft *draft,
-                                           const char *folder,
-                                           const char *const *options,
-                                           size_t option_count,
-                                           const char *const *files,
-                                           size_t count,
-                                           struct shmt_error *err);
+ * that its binary names, or of those that are here, that has it.  `line` is
+ * what nvcc was told. */
+enum shmtune_status
+shmt_draft_find_source(struct shmt_draft *draft, const char *folder,
+                       const struct shmt_compiler_line *line,
+                       const char *const *files, size_t count,
+                       struct shmt_error *err);
 
 /* draft_options.c: into `keys`, `definitions`, `numbers`. */
 void shmt_draft_options(struct shmt_draft *draft);

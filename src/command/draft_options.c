@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/compiler_line.h"
 #include "command/draft.h"
 #include "command/init.h"
 #include "yaml/yaml.h"
@@ -213,17 +212,9 @@ static void add_lists(struct writing *writing,
 void shmt_draft_options(struct shmt_draft *draft)
 {
     struct writing writing = {.draft = draft};
-    struct shmt_compiler_line line;
 
-    if (shmt_compiler_line_read(draft->arena, draft->compiled_in,
-                                (const char *const *)draft->options,
-                                draft->option_count, &line, NULL) !=
-        SHMTUNE_OK) {
-        draft->keys.failed = true;
-        return;
-    }
-    add_keys(draft, &line);
-    add_lists(&writing, &line);
+    add_keys(draft, &draft->line);
+    add_lists(&writing, &draft->line);
     shmt_text_add(&draft->definitions, shmt_text_string(&writing.before));
     if (writing.includes.length > 0)
         shmt_text_addf(&draft->keys, "includes: [%s]\n",

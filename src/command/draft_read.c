@@ -406,9 +406,8 @@ static enum shmtune_status read_options(struct shmt_draft *draft,
         return shmt_error_memory(err);
     for (size_t k = 0; k < count; k++)
         options[k] = node->items[k]->text;
-    draft->options = options;
-    draft->option_count = count;
-    return SHMTUNE_OK;
+    return shmt_compiler_line_read(draft->arena, draft->compiled_in, options,
+                                   count, &draft->line, err);
 }
 
 static enum shmtune_status read_root(struct shmt_draft *draft,

@@ -57,8 +57,8 @@ static bool has_bounds(const struct shmt_draft *draft)
 /* The application has said it, or the name is taken. */
 static bool is_said(const struct shmt_draft *draft)
 {
-    for (size_t k = 0; k < draft->option_count; k++)
-        if (strstr(draft->options[k], "maxrregcount") != NULL)
+    for (size_t k = 0; k < draft->line.others.count; k++)
+        if (strstr(draft->line.others.items[k], "maxrregcount") != NULL)
             return true;
     return has_bounds(draft) || shmt_text_mentions(draft->code, name, 1) > 0;
 }

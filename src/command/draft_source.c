@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#include "command/compiler_line.h"
 #include "command/draft.h"
 #include "gpu/gpu.h"
 
@@ -200,35 +199,29 @@ static enum shmtune_status find_here(struct shmt_draft *draft,
                ? find_among(draft, line, names, count, out, err) : SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_draft_find_source(struct shmt_draft *draft,
-                                           const char *folder,
-                                           const char *const *options,
-                                           size_t option_count,
-                                           const char *const *files,
-                                           size_t count,
-                                           struct shmt_error *err)
+enum shmtune_status
+shmt_draft_find_source(struct shmt_draft *draft, const char *folder,
+                       const struct shmt_compiler_line *line,
+                       const char *const *files, size_t count,
+                       struct shmt_error *err)
 {
     const struct candidate *found = NULL;
-    struct shmt_compiler_line line;
     struct shmt_lines lines = {.count = 0};
     enum shmtune_status status;
 
     if (draft->source != NULL)
         return SHMTUNE_OK;
-    status = shmt_compiler_line_read(draft->arena, NULL, options, option_count,
-                                     &line, err);
-    if (status == SHMTUNE_OK)
-        status = find_among(draft, &line, files, count, &found, err);
+    status = find_among(draft, line, files, count, &found, err);
     if (status != SHMTUNE_OK)
         return status;
     if (found == NULL)
         read_lines(draft, folder, &lines);
     if (found == NULL)
-        status = find_among(draft, &line, lines.files, lines.count, &found,
+        status = find_among(draft, line, lines.files, lines.count, &found,
                             err);
     /* Where nobody names a file. */
     if (status == SHMTUNE_OK && found == NULL && count + lines.count == 0)
-        status = find_here(draft, &line, &found, err);
+        status = find_here(draft, line, &found, err);
     if (status == SHMTUNE_OK && found == NULL)
         note_lines(draft, &lines);
     if (status != SHMTUNE_OK || found == NULL)
@@ -236,6 +229,7 @@ enum shmtune_status shmt_draft_find_source(struct shmt_draft *draft,
     draft->source = found->path;
     draft->code = found->text;
     draft->whole = &found->splice;
+    draft->line = *line;
     draft->nvcc = true;
     return SHMTUNE_OK;
 }
