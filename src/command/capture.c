@@ -39,7 +39,8 @@ static const char help[] =
     "  -o, --output DIR  where the folders go\n"
     "  --no-rerun      do not make the launches again on device 0, which\n"
     "                  tells outputs from in-outs, and how far results vary\n"
-    "  --propose       parameters get the values to try, and not as a comment\n"
+    "  --propose       parameters get the values to try, and not as a\n"
+    "                  comment: those that the source compiles with\n"
     "  --source FILE   where kernels are that nvcc compiled, or what launches\n"
     "                  them; may be repeated\n"
     "                  [what the binary names, of -lineinfo; else *.cu here]\n"
@@ -368,6 +369,75 @@ static enum shmtune_status fit_all(struct job *job, struct shmt_error *err)
     return status;
 }
 
+/* -- what does not compile ------------------------------------------------- */
+
+/* Of all drafts together. */
+static const double COMPILE_S = 120;
+
+/* That of device 0, where there is one. */
+static void find_arch(char out[16])
+{
+    struct shmtune_device *devices;
+    size_t count;
+
+    snprintf(out, 16, "sm_90");
+    if (shmt_live_devices(getenv("SHMTUNE_WORKER"), NULL, &devices, &count,
+                          NULL) != SHMTUNE_OK)
+        return;
+    if (count > 0 && devices[0].name[0] != '\0')
+        shmt_device_arch_text(&devices[0], out);
+    free(devices);
+}
+
+static const struct shmt_draft *earlier_of_one(const struct job *job, size_t k)
+{
+    for (size_t i = 0; i < k; i++)
+        if (shmt_draft_is_of_one(job->written[k].draft, job->written[i].draft))
+            return job->written[i].draft;
+    return NULL;
+}
+
+/* Values with which its source does not compile are left out and said; where
+ * there is no compiler, or the time is over, none are. */
+static enum shmtune_status drop_values(struct job *job, size_t k,
+                                       const char *arch, double most_s,
+                                       struct shmt_error *err)
+{
+    const struct written *const written = &job->written[k];
+    struct shmt_text text = {0};
+    struct shmt_error why = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (shmt_draft_compile(written->draft, earlier_of_one(job, k),
+                           written->path, arch, most_s, &why) == SHMTUNE_OK &&
+        shmt_draft_tell_refused(written->draft, &text)) {
+        status = shmt_draft_write(written->draft, written->path, err);
+        if (status == SHMTUNE_OK)
+            status = tell(job, ": ", written->path, shmt_text_string(&text));
+    }
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status compile_all(struct job *job, struct shmt_error *err)
+{
+    const double until_s = shmt_clock_s() + COMPILE_S;
+    char arch[16] = "";
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < job->written_count; k++) {
+        const double left_s = until_s - shmt_clock_s();
+
+        if (job->written[k].draft->code == NULL || left_s <= 0 ||
+            shmt_command_stopped)
+            continue;
+        if (arch[0] == '\0')
+            find_arch(arch);
+        status = drop_values(job, k, arch, left_s, err);
+    }
+    return status;
+}
+
 /* -- again ---------------------------------------------------------------- */
 
 static enum shmtune_status tell_again(struct job *job,
@@ -519,6 +589,8 @@ static enum shmtune_status run_program(struct job *job,
         status = draft_all(job, err);
     if (status == SHMTUNE_OK)
         status = fit_all(job, err);
+    if (status == SHMTUNE_OK && job->propose)
+        status = compile_all(job, err);
     if (status == SHMTUNE_OK && job->rerun)
         status = rerun_all(job, err);
     if (status == SHMTUNE_OK && job->written_count == 0 && !unloaded)

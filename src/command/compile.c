@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compile: compiles many configurations in parallel on a live target without a
- * device, and filters them.  Called by inspect.c and check*.c.
+ * device, and filters them.  Called by inspect.c, check*.c and
+ * compile_refused.c.
  */
 #include "config.h"
 
@@ -81,6 +82,13 @@ static void show_progress(const struct run *run, size_t *shown)
     fflush(stderr);
 }
 
+static bool is_over(const struct run *run, double start)
+{
+    return run->batch->most_s > 0 &&
+           run->target->operations->now(run->target) - start >
+               run->batch->most_s;
+}
+
 static enum shmtune_status work(struct run *run, struct shmt_error *err)
 {
     const struct shmt_target_operations *operations = run->target->operations;
@@ -92,7 +100,8 @@ static enum shmtune_status work(struct run *run, struct shmt_error *err)
     enum shmtune_status status =
         operations->begin(run->target, run->batch->problem, err);
 
-    while (status == SHMTUNE_OK && run->done < run->batch->count) {
+    while (status == SHMTUNE_OK && run->done < run->batch->count &&
+           !is_over(run, start)) {
         if (shmt_command_stopped)
             return shmt_error_set(err, SHMTUNE_INTERRUPTED,
                                   "interrupted after %zu of %zu candidates",

@@ -48,6 +48,8 @@ struct shmt_compiler_batch {
     const shmt_config *configs;            /* [count][parameter_count] */
     struct shmt_result *results;           /* [count], the caller's: filled */
     bool progress;                         /* a line on a terminal */
+    double most_s;                         /* what is not compiled then is left
+                                              without a reply; 0: no limit */
     double elapsed_s;                      /* filled */
 };
 
@@ -93,6 +95,26 @@ enum shmtune_status shmt_compiler_ship(const struct shmt_image *image,
 enum shmtune_status shmt_compiler_run(struct shmt_target *compiler,
                                       struct shmt_compiler_batch *batch,
                                       struct shmt_error *err);
+
+/* A value of a parameter that the source does not compile with. */
+struct shmt_compiler_refusal {
+    size_t parameter, value;
+    const char *why;                       /* the compiler's first error */
+};
+struct shmt_compiler_refused {
+    size_t count;
+    const struct shmt_compiler_refusal *refusals;
+};
+/* Those of all values that do not compile beside the defaults of the other
+ * parameters, as far as the constraints allow them, and `most_s` and 64
+ * configurations go; none of a source that does not compile with the defaults.
+ * In the arena. */
+enum shmtune_status
+shmt_compiler_refused(const struct shmt_kernel *kernel, const char *arch,
+                      const struct shmt_compiler_options *options,
+                      double most_s, struct shmt_arena *arena,
+                      struct shmt_compiler_refused *out,
+                      struct shmt_error *err);
 
 /* SHMTUNE_COMPILE, with the reason of the first, when none of the
  * configurations that reached the compiler compiles; SHMTUNE_OK when the

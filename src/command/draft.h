@@ -6,9 +6,9 @@
  * compiler was told, draft_parameters.c which numbers may be tuned,
  * draft_host.c what host code says of block and grid, draft_fit.c and
  * draft_problem.c which sizes there are, draft_name.c what things are called,
- * draft_write.c writes the rest,
- * draft_rerun.c makes the launch again, and draft_decide.c finds out by that
- * which of several expressions is right.
+ * draft_write.c writes the rest, draft_compile.c leaves out what does not
+ * compile, draft_rerun.c makes the launch again, and draft_decide.c finds out
+ * by that which of several expressions is right.
  */
 #ifndef SHMT_COMMAND_DRAFT_H
 #define SHMT_COMMAND_DRAFT_H
@@ -78,6 +78,8 @@ enum shmt_draft_way {
     SHMT_DRAFT_GRID                    /* the launch's grid alone */
 };
 
+enum { SHMT_DRAFT_REFUSED = 8 };
+
 struct shmt_draft_number {
     const char *name;
     int64_t value;
@@ -88,6 +90,10 @@ struct shmt_draft_number {
     bool zero;                         /* 0 may be in the place of 1 */
     bool given;                        /* of a SHMT_DRAFT_BLOCK: an argument of
                                           the kernel's template, too */
+    size_t refused_count;              /* values that it would have but for the
+                                          compiler, */
+    int64_t refused[SHMT_DRAFT_REFUSED];
+    const char *why;                   /* and what that says of the first */
 };
 
 /* What sizes are made of: a whole number among the arguments; or how many
@@ -236,6 +242,22 @@ void shmt_draft_parameters(const struct shmt_draft *draft,
 /* Whether its values to try are in force. */
 bool shmt_draft_is_proposed(const struct shmt_draft *draft,
                             const struct shmt_draft_number *one);
+/* draft_compile.c: finds the values in FOLDER/kernel.yaml that do not compile,
+ * or has them of an earlier draft of the kernel, `earlier`, or NULL.  The draft
+ * is then to be written again.  A status says why that cannot be done. */
+enum shmtune_status shmt_draft_compile(struct shmt_draft *draft,
+                                       const struct shmt_draft *earlier,
+                                       const char *folder, const char *arch,
+                                       double most_s, struct shmt_error *err);
+/* Takes them out of the values; how many are left. */
+size_t shmt_draft_drop_refused(const struct shmt_draft_number *one,
+                               int64_t *values, size_t count);
+/* "# ..." lines. */
+void shmt_draft_add_refused(const struct shmt_draft_number *one,
+                            struct shmt_text *text);
+/* For people; false: there are none. */
+bool shmt_draft_tell_refused(const struct shmt_draft *draft,
+                             struct shmt_text *text);
 /* draft_shared.c: into `arrays`, once the numbers are there. */
 enum shmtune_status shmt_draft_find_arrays(struct shmt_draft *draft,
                                            struct shmt_error *err);

@@ -456,21 +456,31 @@ static const char *suffix_of(const struct shmt_draft_number *one)
 }
 
 /* A grid is no power of two. */
+static size_t find_grids(int64_t value, int64_t out[SHMT_INIT_VALUES])
+{
+    const int64_t half = (value + 1) / 2, quarter = (value + 3) / 4;
+    size_t count = 0;
+
+    if (quarter < half)
+        out[count++] = quarter;
+    out[count++] = half;
+    for (int64_t times = 1; times <= 4; times *= 2)
+        out[count++] = times * value;
+    return count;
+}
+
 static void add_values(const struct shmt_draft_number *one,
                        struct shmt_text *text)
 {
-    const long long value = one->value, half = (value + 1) / 2,
-                    quarter = (value + 3) / 4;
+    int64_t values[SHMT_INIT_VALUES];
+    const size_t count =
+        one->way == SHMT_DRAFT_GRID
+            ? find_grids(one->value, values)
+            : shmt_init_values(one->value, one->least, one->most, one->zero,
+                               values);
 
-    if (one->way != SHMT_DRAFT_GRID) {
-        shmt_init_values(value, one->least, one->most, one->zero, text);
-        return;
-    }
-    shmt_text_add(text, "[");
-    if (quarter < half)
-        shmt_text_addf(text, "%lld, ", quarter);
-    shmt_text_addf(text, "%lld, %lld, %lld, %lld], default: %lld", half, value,
-                   2 * value, 4 * value, value);
+    shmt_init_add_values(values, shmt_draft_drop_refused(one, values, count),
+                         one->value, text);
 }
 
 bool shmt_draft_is_proposed(const struct shmt_draft *draft,
@@ -496,6 +506,7 @@ void shmt_draft_parameters(const struct shmt_draft *draft,
             continue;
         }
         add_reason(one, text);
+        shmt_draft_add_refused(one, text);
         if (!proposed)
             shmt_text_add(text, "  # To tune it, write this instead:\n  # ");
         shmt_text_addf(text, "%s%s: {values: ", proposed ? "  " : "",

@@ -156,10 +156,14 @@ void shmt_init_add_tolerance(const struct shmt_signature_parameter *parameter,
 /* Writes the spec, with a mark for all that is not known. */
 void shmt_init_write(const struct shmt_init_draft *draft,
                      struct shmt_text *text);
-/* Powers of two around the value, from `least` to `most`, and the value: "[1,
- * 2, 4], default: 2".  `zero`: 0 may be in the place of 1. */
-void shmt_init_values(int64_t value, int64_t least, int64_t most, bool zero,
-                      struct shmt_text *text);
+/* Powers of two around the value, from `least` to `most`, and the value; how
+ * many.  `zero`: 0 may be in the place of 1. */
+enum { SHMT_INIT_VALUES = 8 };
+size_t shmt_init_values(int64_t value, int64_t least, int64_t most, bool zero,
+                        int64_t out[SHMT_INIT_VALUES]);
+/* "[1, 2, 4], default: 2" */
+void shmt_init_add_values(const int64_t *values, size_t count, int64_t value,
+                          struct shmt_text *text);
 
 /* init_expr.c: the dimension of that name; NULL: there is none. */
 const struct shmt_init_dimension *

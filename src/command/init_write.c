@@ -65,30 +65,50 @@ static void add_problem(const struct shmt_init_draft *draft,
     }
 }
 
-void shmt_init_values(int64_t value, int64_t least, int64_t most, bool zero,
-                      struct shmt_text *text)
+size_t shmt_init_values(int64_t value, int64_t least, int64_t most, bool zero,
+                        int64_t out[SHMT_INIT_VALUES])
 {
-    bool first = true, there = false;
+    size_t count = 0;
+    bool there = false;
 
-    if (value < 1 || (value == 1 && zero)) {
-        shmt_text_addf(text, "[0, 1], default: %d", (int)value);
-        return;
+    if (value < 0) {
+        out[0] = value;
+        return 1;
     }
-    shmt_text_add(text, "[");
+    if (value == 0 || (value == 1 && zero)) {
+        out[0] = 0;
+        out[1] = 1;
+        return 2;
+    }
     for (int64_t power = 1; power <= 4 * value; power *= 2) {
         if (power < least || power < value / 4)
             continue;
         if (!there && power > value)
-            shmt_text_addf(text, "%s%lld", first ? "" : ", ",
-                           (long long)value);
-        first = first && power <= value;
+            out[count++] = value;
         there = there || power >= value;
         if (power > value && power > most)
             break;
-        shmt_text_addf(text, "%s%lld", first ? "" : ", ", (long long)power);
-        first = false;
+        out[count++] = power;
     }
+    return count;
+}
+
+void shmt_init_add_values(const int64_t *values, size_t count, int64_t value,
+                          struct shmt_text *text)
+{
+    for (size_t k = 0; k < count; k++)
+        shmt_text_addf(text, "%s%lld", k == 0 ? "[" : ", ",
+                       (long long)values[k]);
     shmt_text_addf(text, "], default: %lld", (long long)value);
+}
+
+static void add_values(int64_t value, int64_t least, int64_t most, bool zero,
+                       struct shmt_text *text)
+{
+    int64_t values[SHMT_INIT_VALUES];
+    const size_t count = shmt_init_values(value, least, most, zero, values);
+
+    shmt_init_add_values(values, count, value, text);
 }
 
 /* Extents of the block; with several their product is that of a block. */
@@ -107,7 +127,7 @@ static void add_threads(const struct shmt_init_draft *draft,
             shmt_text_addf(text, "  # The source leaves %s to its caller.\n",
                            one->name);
         shmt_text_addf(text, "  %s: {values: ", one->name);
-        shmt_init_values(one->value, alone ? WARP : 1, most, false, text);
+        add_values(one->value, alone ? WARP : 1, most, false, text);
         shmt_text_add(text, one->is_macro || one->instance > 0
                                 ? "}\n" : ", scope: launch}\n");
     }
@@ -151,7 +171,7 @@ static void add_parameters(const struct shmt_init_draft *draft,
             text->failed |= value == 1 &&
                             !shmt_source_takes_zero(draft->arena, draft->text,
                                                     macro->name, &zero);
-            shmt_init_values(value, 1, macro->most, zero, text);
+            add_values(value, 1, macro->most, zero, text);
         } else {
             shmt_init_mark(text, "the values to try; the source says %.64s",
                            macro->value);

@@ -96,6 +96,76 @@ check "no value makes arrays of any kernel too large, nor several do" all \
     "has '- \"4 * (NDIM + 2 * R) * (NDIM + 2 * R) * (NDIM + 2 * R) <= 49152\"'" \
     "has '- \"8 * WIDE + 4 * (NDIM * R) <= 49152\"'" checks
 
+# A table has a length, an assertion wants even numbers, and both are of this kernel.
+cat >source.cu <<'END'
+__constant__ float offsets[2];
+#define RADIUS 4
+#define STATES 2
+__constant__ float taps[] = {1, 2, 3, 4, 5};
+static_assert(RADIUS < sizeof taps / sizeof taps[0], "taps for each of RADIUS");
+extern "C" __global__ void blend(float *x) { x[0] = 1; }
+extern "C" __global__ void cover(float *z, const float *x, float a, int n)
+{
+    static_assert(STATES % 2 == 0, "states come in pairs");
+    __shared__ float s[BLOCK + 2 * RADIUS][STATES];
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    s[0][0] = s[RADIUS][1] = taps[RADIUS];
+    if (i < n) z[i] = a * x[i] + 0 * s[RADIUS][1];
+}
+END
+said() { grep -qF -e "$1" "$folder/err"; }
+cover
+check "a value is left out with which the source does not compile" all "exits 0" \
+    "has '  RADIUS: {values: [1, 2, 4], default: 4, override: true}'" \
+    "has '  STATES: {values: [2, 4, 8], default: 2, override: true}'" checks
+check "and the compiler's reason is beside it" all \
+    "has '# as they are: 16, 8; of the first it says'" "has 'taps for each of RADIUS'" \
+    "has '# as they are: 1; of the first it says'" "has 'states come in pairs'" \
+    "said 'taken/cover-1: left out, since the source does not compile with it: '" \
+    "said 'RADIUS 16, 8; STATES 1'"
+
+# Of nvcc's, with another compiler or none.
+cat >tables.cu <<'END'
+#define TILE_DIM 16
+__constant__ float taps[TILE_DIM] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+#ifdef BROKEN
+#error broken
+#endif
+__global__ void transpose(float *odata, const float *idata, int width, int height)
+{
+    __shared__ volatile float tile[TILE_DIM][TILE_DIM + 1], first[16];
+    tile[threadIdx.y][threadIdx.x] = idata[threadIdx.x] * taps[threadIdx.x];
+    first[threadIdx.y] = tile[threadIdx.x][threadIdx.y];
+    odata[threadIdx.y] = first[threadIdx.x] + width * height;
+}
+END
+"$fake/launcher" compile tables.cu tables.cubin || exit 1
+tables() {
+    rm -rf taken
+    run capture --no-rerun --propose --source tables.cu "$@" -o taken -- \
+        "$fake/launcher" tables.cubin _Z9transposePfPKfii 16 16 16 16 64 64
+    mv taken/transpose-1 taken/cover-1
+}
+SHMTUNE_NVCC=/no/nvcc
+export SHMTUNE_NVCC
+tables
+check "without its compiler all values are proposed" all "exits 0" \
+    "has '  TILE_DIM: {values: [4, 8, 16, 32, 64], default: 16, override: true}'" \
+    "! has '# as they are'"
+unset SHMTUNE_NVCC
+if "$build/shmtune" doctor | grep -q '^ok  *nvcc'; then
+    tables
+    check "with nvcc those that compile" all "exits 0" checks \
+        "has '  TILE_DIM: {values: [4, 16, 32, 64], default: 16, override: true}'" \
+        "has '# as they are: 8; of the first it says'"
+    tables --nvcc-option=-DBROKEN
+    check "of a source that does not compile as it is no value is to blame" all \
+        "exits 0" "! has '# as they are'" \
+        "has '  TILE_DIM: {values: [4, 8, 16, 32, 64], default: 16, override: true}'"
+else
+    skip "with nvcc those that compile" "no nvcc"
+fi
+
 # loose SYMBOL: of such a kernel, with a block of 64
 loose() {
     rm -rf taken
