@@ -32,10 +32,23 @@ struct part {
     struct shmt_signature signatures[SHMT_KERNEL_LAUNCHES];
 };
 
+/* `(void (*)(float *, int))scale` chooses among kernels of one name. */
+static const char *behind_cast(const char *entry)
+{
+    const char *at = entry;
+    size_t depth = 0;
+
+    do {
+        depth += *at == '(';
+        depth -= depth > 0 && *at == ')';
+    } while (*at != '\0' && *++at != '\0' && depth > 0);
+    return entry[0] == '(' && *at != '\0' ? at : entry;
+}
+
 /* The name in an entry: of tile::copy<float, {TILE}> it is copy. */
 static const char *name_in(const char *entry, size_t *length)
 {
-    const char *name = entry;
+    const char *name = entry = behind_cast(entry);
 
     for (const char *at = entry; *at != '\0' && *at != '<' && *at != '{';
          at++)

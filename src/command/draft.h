@@ -155,7 +155,8 @@ struct shmt_draft {
     size_t folder_count;               /* of headers, absolute */
     const char *const *folders;
     bool found;                        /* the kernel, in the text or what that
-                                          includes */
+                                          includes, */
+    bool overloaded;                   /* and others of its name beside it */
     const char *own;                   /* what of both it is made of; all where
                                           it is not found */
     const char *launching;             /* what host code names that launches
@@ -212,7 +213,9 @@ const char *shmt_draft_plain_name(struct shmt_arena *arena,
 /* The source with what it includes. */
 enum shmtune_status shmt_draft_whole(const struct shmt_draft *draft,
                                      const char **out, struct shmt_error *err);
-/* The kernel in a source; NULL: it is not there. */
+/* The kernel in a source: it has its name, and as many parameters; of several
+ * the one whose types are most like those of the symbol; NULL: it is not
+ * there. */
 const struct shmt_source_kernel *
 shmt_draft_kernel_in(const struct shmt_draft *draft,
                      const struct shmt_source *source);
@@ -272,7 +275,8 @@ void shmt_draft_constraints(const struct shmt_draft *draft,
  * block, so that a parameter of that name may be both. */
 bool shmt_draft_is_given(const struct shmt_draft *draft, const char *name,
                          int64_t value);
-/* The entry with {NAME} of such parameters; NULL: it was, or no memory. */
+/* The entry with {NAME} of such parameters, and the types by which it is chosen
+ * among others of its name; NULL: it was, or no memory. */
 const char *shmt_draft_give(const struct shmt_draft *draft, const char *entry);
 /* draft_registers.c: a limit of the registers, where it would let in more
  * blocks. */

@@ -320,11 +320,50 @@ static enum shmtune_status name_types(struct shmt_draft *draft,
     return SHMTUNE_OK;
 }
 
+/* How many of the types are those of the symbol. */
+static size_t agree(const struct shmt_signature *text,
+                    const struct shmt_signature *symbol)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < text->count && k < symbol->count; k++) {
+        const struct shmt_signature_parameter *const a = &text->parameters[k];
+        const struct shmt_signature_parameter *const b =
+            &symbol->parameters[k];
+
+        count += a->pointer == b->pointer && a->kind == b->kind &&
+                 a->element == b->element && a->constant == b->constant;
+        count += strcmp(a->type, b->type) == 0;
+    }
+    return count;
+}
+
 const struct shmt_source_kernel *
 shmt_draft_kernel_in(const struct shmt_draft *draft,
                      const struct shmt_source *source)
 {
-    return shmt_source_kernel_with(source, draft->name, draft->argument_count);
+    const char *const entry = shmt_signature_expression(draft->arena,
+                                                        draft->symbol);
+    const bool made = entry == NULL || strchr(entry, '<') != NULL;
+    const struct shmt_source_kernel *found = NULL;
+    struct shmt_signature symbol;
+    size_t best = 0;
+
+    if (!shmt_signature_read_symbol(draft->arena, draft->symbol, &symbol))
+        symbol.count = 0;
+    for (size_t k = 0; k < source->kernel_count; k++) {
+        const struct shmt_source_kernel *const one = &source->kernels[k];
+        const size_t own = (one->is_template == made ? 1000 : 0) +
+                           agree(&one->signature, &symbol);
+
+        if (strcmp(one->name, draft->name) != 0 ||
+            one->signature.count != draft->argument_count ||
+            (found != NULL && own < best))
+            continue;
+        found = one;
+        best = own;
+    }
+    return found;
 }
 
 enum shmtune_status shmt_draft_whole(const struct shmt_draft *draft,

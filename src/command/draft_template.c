@@ -2,7 +2,8 @@
 /*
  * draft_template: whether the template of a captured kernel is given an extent
  * of its block, `sum<256><<<n, 256>>>`: then both have to change together.
- * Called by draft_parameters.c and draft_write.c.
+ * And which of several kernels of its name it is.  Called by draft_parameters.c
+ * and draft_write.c.
  */
 #include "config.h"
 
@@ -69,6 +70,25 @@ bool shmt_draft_is_given(const struct shmt_draft *draft, const char *name,
            shmt_text_mentions(draft->own, name, 1) == 0;
 }
 
+/* What the application's own compiler was asked for is clear as it is. */
+static const char *add_types(const struct shmt_draft *draft, const char *entry)
+{
+    const char *const cast =
+        draft->overloaded && draft->expression == NULL
+            ? shmt_signature_cast(draft->arena, draft->symbol) : NULL;
+    struct shmt_text text = {0};
+    const char *out;
+
+    if (cast == NULL || strlen(cast) + strlen(entry) > SHMT_KERNEL_ENTRY)
+        return entry;
+    shmt_text_addf(&text, "%s%s", cast, entry);
+    out = text.failed ? NULL
+                      : shmt_arena_copy(draft->arena, shmt_text_string(&text),
+                                        text.length);
+    shmt_text_free(&text);
+    return out;
+}
+
 const char *shmt_draft_give(const struct shmt_draft *draft, const char *entry)
 {
     for (size_t k = 0; entry != NULL && k < draft->number_count; k++) {
@@ -85,5 +105,5 @@ const char *shmt_draft_give(const struct shmt_draft *draft, const char *entry)
                        one->name, found + length);
         entry = shmt_text_keep(&text, draft->arena);
     }
-    return entry;
+    return entry == NULL ? NULL : add_types(draft, entry);
 }

@@ -358,10 +358,46 @@ static const char *find_hosted(struct shmt_init_draft *draft,
     return NULL;
 }
 
+/* Of a text as the compiler reads it: on another side of a condition it is the
+ * same kernel. */
+static bool is_overloaded(const struct shmt_init_draft *draft,
+                          const struct shmt_source *typed)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < typed->kernel_count; k++)
+        count += strcmp(typed->kernels[k].qualified,
+                        draft->kernel->qualified) == 0;
+    return count > 1;
+}
+
+/* `(void (*)(float *, int))scale`, one of several; types of a namespace would
+ * need that before them. */
+static const char *chosen_by_types(const struct shmt_init_draft *draft)
+{
+    const struct shmt_signature *const signature = &draft->kernel->signature;
+    struct shmt_text text = {0};
+
+    if (!draft->overloaded || strchr(draft->kernel->qualified, ':') != NULL)
+        return draft->kernel->qualified;
+    shmt_text_add(&text, "(void (*)(");
+    for (size_t k = 0; k < signature->count; k++) {
+        const struct shmt_signature_parameter *const one =
+            &signature->parameters[k];
+
+        /* Of `float x[]` the text is "float". */
+        shmt_text_addf(&text, "%s%s%s", k == 0 ? "" : ", ", one->type,
+                       one->pointer && strchr(one->type, '*') == NULL ? " *"
+                                                                      : "");
+    }
+    shmt_text_addf(&text, "))%s", draft->kernel->qualified);
+    return shmt_init_keep(draft, &text);
+}
+
 const char *shmt_init_entry(const struct shmt_init_draft *draft)
 {
     return draft->kernel->is_template ? instance_of(draft, draft->instance)
-                                      : draft->kernel->qualified;
+                                      : chosen_by_types(draft);
 }
 
 enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
@@ -399,6 +435,8 @@ enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
         status = decide(draft, &typed, err);
     if (status == SHMTUNE_OK)
         status = keep_types(draft, &typed, err);
+    if (status == SHMTUNE_OK)
+        draft->overloaded = is_overloaded(draft, &typed);
     if (status == SHMTUNE_OK)
         status = shmt_source_preprocess(draft->arena, draft->own, &code, err);
     if (status == SHMTUNE_OK)

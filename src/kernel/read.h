@@ -24,7 +24,6 @@ enum {
     SHMT_KERNEL_MACROS = 64,
     SHMT_KERNEL_OPTIONS = 64,
     SHMT_KERNEL_OPTION = 256,      /* bytes of one */
-    SHMT_KERNEL_ENTRY = 512,
     SHMT_KERNEL_FILE = 1024,
     SHMT_KERNEL_SUMMARY = 256
 };

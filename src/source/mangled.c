@@ -28,6 +28,7 @@ struct component {
 struct reader {
     const char *at;
     bool bad;
+    bool loses;                   /* a type has more than its text says */
     size_t depth;
     size_t count;                 /* what S_, S0_, ... stand for */
     struct component seen[COMPONENTS];
@@ -308,13 +309,22 @@ static void read_constant(struct reader *reader, struct component *out)
     char text[TYPE_TEXT];
 
     read_type(reader, out);
-    if (out->stars == 0) {
+    if (out->stars > 0) {
+        add_text(out, "const ");
+    } else {
         memcpy(text, out->text, sizeof text);
         out->constant = true;
         set_text(out, "const ", 6);
         add_text(out, text);
     }
     keep(reader, out);
+}
+
+/* volatile, __restrict__ */
+static void read_qualified(struct reader *reader, struct component *out)
+{
+    reader->loses = true;
+    read_type(reader, out);
 }
 
 static void read_class(struct reader *reader, struct component *out)
@@ -344,7 +354,7 @@ static void read_type(struct reader *reader, struct component *out)
     else if (take(reader, "K"))
         read_constant(reader, out);
     else if (take(reader, "V") || take(reader, "r"))
-        read_type(reader, out);
+        read_qualified(reader, out);
     else if (take(reader, "S"))
         read_seen(reader, out);
     else if (reader->made_count > 0 && take(reader, "T"))
@@ -389,13 +399,17 @@ static bool read_parameters(struct reader *reader, const char *end,
 bool shmt_signature_read(struct shmt_arena *arena, const char *lowered,
                          struct shmt_signature *out)
 {
-    static const char mark[] = "17shmtune_signatureIFv";
+    static const char mark[] = "17shmtune_signatureI";
     const char *at = strstr(lowered, mark);
     struct reader reader = {.count = 1};   /* the template's name */
 
     if (at == NULL)
         return false;
     reader.at = at + sizeof mark - 1;
+    /* An entry that is a cast is a pointer. */
+    take(&reader, "P");
+    if (!take(&reader, "Fv"))
+        return false;
     if (strcmp(reader.at, "vEEvv") == 0)
         reader.at++;
     return read_parameters(&reader, "E", arena, out);
@@ -432,18 +446,48 @@ const char *shmt_signature_expression(struct shmt_arena *arena,
     return shmt_arena_copy(arena, name.text, strlen(name.text));
 }
 
+static bool read_symbol(struct reader *reader, struct shmt_arena *arena,
+                        struct shmt_signature *out)
+{
+    struct component name = {0}, result;
+
+    reader->collects = true;
+    read_function(reader, &name);
+    reader->collects = false;
+    /* What is made from a template says its result, too. */
+    if (reader->made_count > 0)
+        read_type(reader, &result);
+    if (strcmp(reader->at, "v") == 0)
+        reader->at++;
+    return !reader->bad && read_parameters(reader, "", arena, out);
+}
+
 bool shmt_signature_read_symbol(struct shmt_arena *arena, const char *symbol,
                                 struct shmt_signature *out)
 {
-    struct component name = {0}, result;
-    struct reader reader = {.at = symbol, .collects = true};
+    struct reader reader = {.at = symbol};
 
-    read_function(&reader, &name);
-    reader.collects = false;
-    /* What is made from a template says its result, too. */
-    if (reader.made_count > 0)
-        read_type(&reader, &result);
-    if (strcmp(reader.at, "v") == 0)
-        reader.at++;
-    return !reader.bad && read_parameters(&reader, "", arena, out);
+    return read_symbol(&reader, arena, out);
+}
+
+const char *shmt_signature_cast(struct shmt_arena *arena, const char *symbol)
+{
+    struct reader reader = {.at = symbol};
+    struct shmt_signature signature;
+    struct shmt_text text = {0};
+    const char *out = NULL;
+    bool said = read_symbol(&reader, arena, &signature) && !reader.loses;
+
+    shmt_text_add(&text, "(void (*)(");
+    for (size_t k = 0; said && k < signature.count; k++) {
+        const char *const type = signature.parameters[k].type;
+
+        said = strlen(type) < TYPE_TEXT - 1 && strstr(type, unsaid) == NULL;
+        shmt_text_addf(&text, "%s%s", k == 0 ? "" : ", ", type);
+    }
+    shmt_text_add(&text, "))");
+    if (said && !text.failed)
+        out = shmt_arena_copy(arena, shmt_text_string(&text), text.length);
+    shmt_text_free(&text);
+    return out;
 }

@@ -72,6 +72,10 @@ bool shmt_signature_read_symbol(struct shmt_arena *arena, const char *symbol,
 const char *shmt_signature_expression(struct shmt_arena *arena,
                                       const char *symbol);
 
+/* "(void (*)(float *, int))", which before that chooses the kernel among others
+ * of its name; NULL: it cannot be said, or there is no memory. */
+const char *shmt_signature_cast(struct shmt_arena *arena, const char *symbol);
+
 /* -- the text ------------------------------------------------------------- */
 
 /* `typename NAME`, `int NAME = VALUE`. */

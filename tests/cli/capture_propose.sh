@@ -217,4 +217,37 @@ loose loose
 check "no block is proposed beyond the launch bounds" all "exits 0" \
     "has '  BLOCK_X: {values: [32, 64, 128], default: 64, scope: launch}'" checks
 
+# Of each two kernels of a name the one that was launched, wherever it stands.
+cat >source.cu <<'END'
+__constant__ float offsets[2];
+extern "C" __global__ void blend(float *x) { x[0] = 1; }
+namespace far {
+template <class T> __global__ void loose(T *z, const T *x, T a, int n)
+{ z[threadIdx.x] = a * x[n]; }
+template <class T> __global__ void loose(T *z, const T *x, T a, long n)
+{ z[threadIdx.x] = 2 * a * x[n]; }
+template __global__ void loose<float>(float *, const float *, float, int);
+}
+__global__ void loose(float *z, const float *x, float a, int n)
+{ z[threadIdx.x] = a * x[n]; }
+__global__ void loose(double *z, const double *x, double a, long n)
+{ z[threadIdx.x] = a * x[n]; }
+END
+loose _Z5loosePfPKffi
+check "a kernel is chosen among others of its name by its types" all "exits 0" \
+    "has 'entry: \"(void (*)(float *, const float *, float, int))loose\"'" \
+    "has '  z: {type: f32, '" checks
+loose _ZN3far5looseIfEEvPT_PKS1_S1_i
+check "so is one of a template" all "exits 0" \
+    "has 'entry: \"(void (*)(float *, const float *, float, int))far::loose<float>\"'" \
+    "has '  z: {type: f32, '" checks
+sed -i 's/^  n: {type: i32/  n: {type: f32/' taken/cover-1/kernel.yaml
+run check taken/cover-1
+check "what it is passed is checked by that" all "exits 2" \
+    "out_has 'takes int as parameter 4, the spec passes n, a scalar of f32'"
+sed -i 's/far::loose</far::looser</' taken/cover-1/kernel.yaml
+run check taken/cover-1
+check "and whether there is one of that name" all "exits 2" \
+    "out_has 'no kernel \"looser\": did you mean far::loose?'"
+
 finish

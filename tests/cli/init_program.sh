@@ -427,4 +427,37 @@ check "of ten numbers eight are dimensions, the others values" all "exits 0" \
     "has 'j: {type: i32, value: 7}'" \
     "has 'block: \"TODO: threads along x, y, z, as [BLOCK]; the source says q[2]\"'" \
     "has 'grid: \"TODO: blocks along x, y, z'"
+# -- kernels of one name -------------------------------------------------------
+cat >"$own/several.cu" <<'END'
+#ifdef WIDE
+__global__ void twice(double *y, int n) { y[threadIdx.x] = n; }
+#else
+__global__ void twice(float *y, int n) { y[threadIdx.x] = n; }
+#endif
+__global__ void scale(float y[], const unsigned int n)
+{
+    if (blockIdx.x * blockDim.x + threadIdx.x < n)
+        y[blockIdx.x * blockDim.x + threadIdx.x] = n;
+}
+__global__ void scale(float *y, const float *x) { y[threadIdx.x] = x[0]; }
+int main()
+{
+    float *y;
+    cudaMalloc(&y, 4096 * sizeof(float));
+    scale<<<16, 256>>>(y, 4096u);
+}
+END
+draft=$own/several.yaml
+run init "$own/several.cu" --entry scale
+check "one of several kernels of a name is chosen by its types" all "exits 0" \
+    "has 'entry: \"(void (*)(float *, const unsigned int))scale\"'"
+if "$build/shmtune" doctor | grep -q '^ok  *nvcc'; then
+    run check --compile-timeout 600 --sample 0 "$draft"
+    check "which the compiler understands" all "exits 0" "out_has '^ok '"
+else
+    skip "which the compiler understands" "no nvcc"
+fi
+run init "$own/several.cu" --entry twice --force
+check "on two sides of a condition it is one" has 'entry: twice'
+
 finish

@@ -60,6 +60,10 @@ static void names_are_read(void)
     CHECK_TEXT(types_of("_Z17shmtune_signatureIFvP4pairIfEN4tile5shapeE"
                         "PPfEEvv"),
                "Pother=pair<float> *, other=tile::shape, Pother=float **");
+    /* Of an entry that is a cast. */
+    CHECK_TEXT(types_of("_Z17shmtune_signatureIPFvPdPKdS0_EEvv"),
+               "Pf64=double *, KPf64=const double *, Pf64=double *");
+    CHECK_TEXT(types_of("_Z17shmtune_signatureIPFvvEEvv"), "");
 }
 
 /* Those that nvcc 13.0 makes of kernels. */
@@ -120,6 +124,28 @@ static void kernels_are_called_as_in_their_source(void)
     CHECK_TEXT(expression_of("_Z1kIXadL_Z1fvEEEvv"), "?");
     CHECK_TEXT(expression_of("_Z"), "?");
     CHECK_TEXT(expression_of("_Z9k"), "?");
+}
+
+static const char *cast_of(const char *symbol)
+{
+    const char *found = shmt_signature_cast(arena, symbol);
+
+    return found == NULL ? "?" : found;
+}
+
+/* The names are what nvcc 13.0 makes of these types. */
+static void kernels_of_one_name_are_told_apart(void)
+{
+    CHECK_TEXT(cast_of("_Z5scalePfPKffi"),
+               "(void (*)(float *, const float *, float, int))");
+    CHECK_TEXT(cast_of("_Z5scalev"), "(void (*)())");
+    CHECK_TEXT(cast_of("_Z4swapIfiLi32EEvPT_PKT0_S1_"),
+               "(void (*)(float *, const int *, float *))");
+    CHECK_TEXT(cast_of("_Z5scalePKPfPPKdN2ns4pairE"),
+               "(void (*)(float *const *, const double **, ns::pair))");
+    /* volatile is not said, nor is what `extern "C"` hides. */
+    CHECK_TEXT(cast_of("_Z5scalePVf"), "?");
+    CHECK_TEXT(cast_of("scale"), "?");
 }
 
 static void other_names_say_nothing(void)
@@ -186,6 +212,7 @@ int main(void)
     CHECK_RUN(names_are_read);
     CHECK_RUN(symbols_are_read);
     CHECK_RUN(kernels_are_called_as_in_their_source);
+    CHECK_RUN(kernels_of_one_name_are_told_apart);
     CHECK_RUN(other_names_say_nothing);
     CHECK_RUN(arguments_fit_or_do_not);
     shmt_arena_free(arena);
