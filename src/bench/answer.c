@@ -179,7 +179,7 @@ struct passing {
     void *context;
 };
 
-static enum shmtune_status pass(void *context, const void *bytes,
+static enum shmtune_status pass(void *context, void *bytes,
                                 uint64_t offset, size_t size,
                                 struct shmt_error *err)
 {
@@ -439,7 +439,7 @@ static bool is_kept(const struct asking *asking)
     return true;
 }
 
-static enum shmtune_status ignore(void *context, const void *bytes,
+static enum shmtune_status ignore(void *context, void *bytes,
                                   uint64_t offset, size_t size,
                                   struct shmt_error *err)
 {

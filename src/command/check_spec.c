@@ -99,7 +99,7 @@ static enum shmtune_status check_space(struct shmt_check *check,
 
 /* -- files ---------------------------------------------------------------- */
 
-static enum shmtune_status pass_over(void *context, const void *bytes,
+static enum shmtune_status pass_over(void *context, void *bytes,
                                      uint64_t offset, size_t size,
                                      struct shmt_error *err)
 {

@@ -391,7 +391,7 @@ static const char *chosen_by_types(const struct shmt_init_draft *draft)
                                                                       : "");
     }
     shmt_text_addf(&text, "))%s", draft->kernel->qualified);
-    return shmt_init_keep(draft, &text);
+    return shmt_text_keep(&text, draft->arena);
 }
 
 const char *shmt_init_entry(const struct shmt_init_draft *draft)
