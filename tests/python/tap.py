@@ -10,7 +10,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = ("test_sizes", "test_package", "test_call", "test_libraries",
-           "test_tune", "test_kernel_tuner")
+           "test_tune", "test_kernel_tuner", "test_results")
 
 
 class Tap(unittest.TestResult):

@@ -262,9 +262,11 @@ class TuneKernel(Case):
             self.refuses("does not take %s; " % name, tune, "kt_refused",
                          **{name: value})
         # What is 0, false or empty is given as well.
-        for name, value in (("observers", []), ("texmem_args", ListLike())):
-            self.refuses("does not take %s; " % name, tune, "kt_refused",
-                         **{name: value})
+        for value in ({}, ListLike()):
+            self.refuses("does not take texmem_args; ", tune, "kt_refused",
+                         texmem_args=value)
+        self.refuses("does not take compiler='gcc'; it takes \"nvcc\"", tune,
+                     "kt_refused", compiler="gcc")
         for name, value in ported.UNSET.items():
             tune("kt_unset", **{name: value})
         with self.assertRaises(TypeError):
@@ -514,8 +516,6 @@ class TuneKernel(Case):
                 ("compiler_options has 5", {"compiler_options": [5]}),
                 ("kernel_source is a NoneType", {"kernel_source": None}),
                 ("kernel_source is a bytes", {"kernel_source": b"a("}),
-                ("the metric half, 'time /'", {"metrics": {"half": "time /"}}),
-                ("the metric half, 'tame'", {"metrics": {"half": "tame"}}),
                 ("a is the text 'x'; expected a list",
                  {"tune_params": {"a": "x"}}),
                 ("lang=\"C\"", {"lang": "C"}),
@@ -572,6 +572,122 @@ class RunKernel(Case):
         self.refuses("device is 'x'", run, device="x")
         self.refuses("params is a list", run, params=[64])
         self.assertEqual(sorted(os.listdir(os.environ["TMPDIR"])), before)
+
+
+# What a kernel in C++ calls its variables.
+WEIGHTS, OFFSETS = "_ZN7filters7weightsE", "offsets"
+
+
+class Constants(Case):
+    def given(self, **constants):
+        return {"kernel_name": "convolve",
+                "kernel_source": "#define BLOCK block_size_x\n#define taps 5\n"
+                + text_of("fake_symbol.cu"),
+                "arguments": [array.array("f", [0] * N),
+                              array.array("f", range(N)),
+                              ctypes.c_int32(N), ctypes.c_int32(0)],
+                "cmem_args": {WEIGHTS: array.array("f", [0.5, 1, 2, 0, 1]),
+                              OFFSETS: array.array("i", range(5)),
+                              **constants}}
+
+    def test_filled(self):
+        "variables of the source are what cmem_args says"
+        right = array.array("f", [
+            0.5 * i + (i + 1) % N + 2 * ((i + 2) % N) + (i + 4) % N
+            for i in range(N)])
+        self.assertEqual(run(**self.given())[0], right)
+        results, env = tune("kt_constants", answer=[right, None, None, None],
+                            **self.given())
+        self.assertEqual((len(results), env["rejected"]), (6, []))
+
+    def test_size(self):
+        "one of another size than its variable is refused with both"
+        for count in (6, 4, 1):
+            said = ("cmem_args: offsets has %d bytes, %d elements of 4, and "
+                    "the variable of the source has 20; give as many"
+                    % (4 * count, count))
+            more = self.given(offsets=array.array("i", [0] * count))
+            self.refuses(said, run, **more)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                self.refuses(said, tune, "kt_constants", **more)
+        said = ("cmem_args: %s has 40 bytes, 5 elements of 8, and the variable "
+                "of the source has 20" % WEIGHTS)
+        more = self.given(**{WEIGHTS: array.array("d", range(5))})
+        self.refuses(said, run, **more)
+        self.refuses(said, tune, "kt_constants", **more)
+
+    def test_depends(self):
+        "where a parameter is in its size, it fits some configurations"
+        more = self.given()
+        more["kernel_source"] = more["kernel_source"].replace(
+            "int offsets[taps]", "int offsets[5 + spare]")
+        more["cmem_args"][OFFSETS] = array.array("i", range(6))
+        results, env = tune("kt_depends", **more)
+        self.assertEqual({r["spare"] for r in results}, {1})
+        self.assertEqual({r["verdict"] for r in env["rejected"]},
+                         {"spec_mismatch"})
+
+    def test_kinds(self):
+        "what fills nothing, and what nothing fills"
+        for call, folder in ((run, ()), (tune, ("kt_constants",))):
+            self.refuses("cmem_args: offsets is a float; expected an array",
+                         call, *folder, **self.given(offsets=1.5))
+            self.refuses("cmem_args: offsets has no elements", call, *folder,
+                         **self.given(offsets=array.array("i")))
+            more = self.given()
+            more["cmem_args"]["wieghts"] = more["cmem_args"].pop(WEIGHTS)
+            self.refuses("cmem_args: nothing fills the __constant__ variable "
+                         "filters::weights (20 bytes)", call, *folder, **more)
+
+
+def has_nvcc():
+    return any(c["check"] == "nvcc" and c["state"] == "ok"
+               for c in _command.run(["doctor"])["checks"])
+
+
+@unittest.skipUnless(has_nvcc(), "no nvcc")
+class Host(Case):
+    source = "#include <vector>\n" + SOURCE
+
+    def test_run(self):
+        "a source with headers of the host runs, by nvcc"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            out = run(kernel_source=self.source)
+        self.assertEqual(out[0], answer()[0])
+        self.assertEqual(len(caught), 1)
+        self.assertIn("\"vector\"; nvcc compiles it", str(caught[0].message))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            out = run(kernel_source=self.source, compiler="nvcc")
+            self.refuses("the block has 2048 threads", run, compiler="nvcc",
+                         params={"block_size_x": 2048})
+        self.assertEqual(out[0], answer()[0])
+
+    def test_tune(self):
+        "and is tuned, and verified"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            results, env = tune("kt_host_headers", answer=answer(),
+                                kernel_source=self.source,
+                                tune_params={"block_size_x": [64],
+                                             "spare": [0, 1]},
+                                verify=lambda a, b: a[0] == b[0])
+        self.assertEqual((len(results), env["rejected"]), (2, []))
+        self.assertEqual(len(caught), 1)
+        with open(env["spec"], encoding="utf-8") as file:
+            self.assertIn("compiler: nvcc", file.read())
+
+    def test_wrong(self):
+        "what nvcc does not compile either says why"
+        source = "#include <vectors_of_nobody>\n" + SOURCE
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.refuses("fatal error: vectors_of_nobody: No such file", run,
+                         status=9, kernel_source=source)
+            self.refuses("fatal error: vectors_of_nobody: No such file", tune,
+                         "kt_wrong_header", status=4, kernel_source=source)
 
 
 class Texts(unittest.TestCase):

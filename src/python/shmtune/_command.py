@@ -103,13 +103,13 @@ def _cache():
     return os.path.join(root, "shmtune", "cubin")
 
 
-def compile_all(spec, arch, configs):
-    """Puts the binaries of the configurations into the library's cache, by a
-    worker for each processor.  What fails is compiled, and told, by who needs
-    it."""
+def compile_all(spec, arch, configs, fewest=2):
+    """Puts the binaries of the configurations, if there are so many, into the
+    library's cache, by a worker for each processor.  What fails is compiled,
+    and told, by who needs it."""
     folder = _cache()
     count = min(len(os.sched_getaffinity(0)), len(configs))
-    if folder is None or count < 2:
+    if folder is None or count < fewest:
         return
     with tempfile.TemporaryDirectory() as requests, \
             contextlib.ExitStack() as workers:

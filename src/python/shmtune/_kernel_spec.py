@@ -138,7 +138,15 @@ class Spec:
         else:
             self.shared = str(whole(size, "smem_args: size"))
 
-    def compile_with(self, options):
+    def by_nvcc(self):
+        return self.keys.get("compiler") == "nvcc"
+
+    def compile_by(self, compiler):
+        self.keys["compiler"] = compiler
+
+    def compile_with(self, options, compiler):
+        if compiler is not None:
+            self.compile_by(compiler)
         kept, includes = [], [self.place] if self.place else []
         options = _list_of([] if options is None else options)
         for option in options:
@@ -207,6 +215,11 @@ class Spec:
             if right is not None:
                 self.answers[name] = like(right, x, name)
         for name, x in _mapping(constants, "cmem_args").items():
+            if view_of(x) is None and not is_gpu_array(x):
+                raise Error("cmem_args: %s is a %s; expected an array, or a "
+                            "number of NumPy's" % (name, type(x).__name__))
+            if not getattr(view_of(x), "nbytes", 1):
+                raise Error("cmem_args: %s has no elements" % name)
             self.given[name] = Variable(plain(x))
         self.unchecked = [n for n, a in self.given.items()
                           if isinstance(a, InOut) and n not in self.answers]
@@ -311,6 +324,24 @@ class Spec:
             if not callable(value):
                 lines.append("#undef %s\n#define %s %s" % (name, name, value))
         return lines
+
+
+def of_constants(error):
+    """An error of a spec about a variable of the source, in the words of
+    cmem_args; None: it is about something else."""
+    said = str(error)
+    found = re.search(r"the variable (\S+) has (\d+) bytes, the argument \S+ "
+                      r"(\d+) elements? of (\d+)", said)
+    if found is not None:
+        name, has, count, size = found.groups()
+        return Error("cmem_args: %s has %d bytes, %s elements of %s, and the "
+                     "variable of the source has %s; give as many"
+                     % (name, int(count) * int(size), count, size, has))
+    found = re.search(r"the __constant__ variable (\S+ \(\d+ bytes?\)) has no "
+                      r"initialiser and nobody fills it", said)
+    return found and Error("cmem_args: nothing fills the __constant__ "
+                           "variable %s, which has no initialiser"
+                           % found.group(1))
 
 
 def _short(name):

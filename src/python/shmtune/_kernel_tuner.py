@@ -16,9 +16,10 @@ import warnings
 
 from . import _command
 from ._array import whole
-from ._kernel_spec import Spec
-from ._library import Error, INVALID_ARGUMENT
+from ._kernel_spec import Spec, of_constants
+from ._library import Error, INVALID_ARGUMENT, NOT_FOUND
 from ._open import open as open_folder
+from ._results import Metrics, Objective, TIMES, observed_by, sorted_out
 from ._tune import _mapping, _run, folder_of
 from ._verify import Verifier
 
@@ -31,16 +32,11 @@ REFUSED = {
     "texmem_args": "these are texture references, which CUDA 12 has no more; "
                    "take a cudaTextureObject_t, and write {texture: ...} in "
                    "a spec",
-    "compiler": "use compiler= of shmtune.tune",
-    "observers": "shmtune reports times, registers, spills, shared bytes and "
-                 "occupancy of every candidate by itself",
-    "objective": "the time is what is minimised; sort the results by a metric",
-    "objective_higher_is_better": "the time is what is minimised",
-    "objectives": "the time is what is minimised; sort the results by a metric",
 }
 # What says no more than what shmtune does.
-UNSET = {"platform": 0, "objective": "time",
-         "objective_higher_is_better": False}
+UNSET = {"platform": 0}
+# What the compiler's message says of a source that is for nvcc.
+FOR_NVCC = "write `compiler: nvcc`"
 # Kernel Tuner's strategies, and those of the same kind here.
 STRATEGIES = {
     "brute_force": "exhaustive", "random_sample": "random",
@@ -59,9 +55,11 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
                 defines=None, log=None, iterations=7, metrics=None,
                 block_size_names=None, strategy=None,
                 strategy_options=None, seed=None, quiet=None, parallel=None,
-                cache=None, simulation_mode=False, folder="tuned",
-                budget=None, default=None, resume=False, on=None,
-                workers=None, far_program=None, **others):
+                cache=None, simulation_mode=False, observers=None,
+                objective=None, objective_higher_is_better=None,
+                objectives=None, compiler=None, folder="tuned", budget=None,
+                default=None, resume=False, on=None, workers=None,
+                far_program=None, **others):
     """Tunes a kernel, and returns (results, env) as Kernel Tuner does.
 
     results     a dictionary for each configuration that ran and is right: the
@@ -81,10 +79,12 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     """
     _refuse("tune_kernel", others)
     _check_lang("tune_kernel", lang)
+    _check_compiler("tune_kernel", compiler)
     folder = folder_of(folder)
     began = time.perf_counter()
     atol = _atol(atol)
-    metrics = _mapping(metrics, "metrics")
+    metrics = Metrics(metrics)
+    observed = observed_by(observers)
     if verify is not None and not callable(verify):
         raise Error("verify is a %s; expected a function"
                     % type(verify).__name__)
@@ -104,11 +104,13 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
     strategy, budget = _strategy(strategy, strategy_options, budget)
     spec = Spec(kernel_name, kernel_source, tune_params, folder,
                 block_size_names, defines)
+    objective = Objective(objective, objective_higher_is_better, objectives,
+                          [*TIMES, *observed, *metrics.of, *spec.parameters])
     spec.problem(problem_size)
     spec.grid([grid_div_x, grid_div_y, grid_div_z])
     spec.restrict(restrictions)
     spec.share(smem_args)
-    spec.compile_with(compiler_options)
+    spec.compile_with(compiler_options, compiler)
     # What a function verifies is left alone on the GPU.
     spec.take(arguments, cmem_args, None if verify else answer, atol)
     if simulation_mode:
@@ -119,18 +121,22 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
         budget = "all" if strategy is None and count <= ALL else BUDGET
     if strategy is None and budget == "all":
         strategy = "exhaustive"
+    if not objective.is_time() and budget != "all":
+        warnings.warn("objective: the search looks for the least time; "
+                      "best_config is the best of what it measured; "
+                      "budget=\"all\" measures all", stacklevel=2)
     seed = 1 if seed is None else whole(seed, "seed")
     tuned = _from_any(spec, default, lambda: _run(
         folder, path, device, budget, strategy, seed, resume, verbose,
         spec.name, far=(on, workers, far_program)))
-    results, rejected = _sorted_out(tuned, spec.parameters)
+    results, rejected = sorted_out(tuned, spec.parameters, observed)
     if verify is not None:
         if answer is None:
             raise Error("verify needs the answer that it compares with")
         results, wrong = _verified(spec, tuned, results, answer, verify, atol)
         rejected += wrong
-    for row in results:
-        _add_metrics(row, metrics)
+    results, failed = metrics.add(results)
+    rejected += failed
     env = _Env(device_name=tuned.device, rejected=rejected,
                checked=answer is not None and not (
                    verify is not None and tuned.found["recorded"]),
@@ -139,7 +145,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
                total_time=1000 * (time.perf_counter() - began))
     env.tuned = tuned
     if results:
-        env["best_config"] = _best(results, tuned.best)
+        env["best_config"] = objective.best(results, tuned.best)
     return results, env
 
 
@@ -155,9 +161,9 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params,
     raises Error.  Nothing is printed, and nothing stays on the disk but the
     binary, in the library's cache.
     """
-    _refuse("run_kernel", {"platform": platform, "texmem_args": texmem_args,
-                           "compiler": compiler})
+    _refuse("run_kernel", {"platform": platform, "texmem_args": texmem_args})
     _check_lang("run_kernel", lang)
+    _check_compiler("run_kernel", compiler)
     config = _mapping(params or None, "params")
     with tempfile.TemporaryDirectory(prefix="shmtune-run.") as folder:
         spec = Spec(kernel_name, kernel_source,
@@ -172,22 +178,35 @@ def run_kernel(kernel_name, kernel_source, problem_size, arguments, params,
                         "most" % (threads, " * ".join(map(str, spec.block))),
                         INVALID_ARGUMENT)
         spec.share(smem_args)
-        spec.compile_with(compiler_options)
+        spec.compile_with(compiler_options, compiler)
         spec.take(arguments, cmem_args, None, 0)
-        spec.write(None)
-        library = open_folder(folder)
-        try:
-            runner = Verifier(spec, library.kernel(spec.name),
-                              whole(device, "device"), spec.is_array)
-            try:
-                out = runner.run({n: v[0] for n, v in
-                                  spec.parameters.items()})
-            finally:
-                runner.close()
-        finally:
-            library.close()
+        out = _launched(spec, whole(device, "device"))
     return [x if is_array else given for x, is_array, given in zip(
         out, spec.is_array, arguments)]
+
+
+def _launched(spec, device):
+    """What the arguments are after a launch of the only configuration."""
+    config = {n: v[0] for n, v in spec.parameters.items()}
+    spec.write(None)
+    library = open_folder(spec.folder)
+    runner = None
+    try:
+        runner = Verifier(spec, library.kernel(spec.name), device,
+                          spec.is_array)
+        if spec.by_nvcc():
+            runner.prepare([config])
+        return runner.run(config)
+    except Error as error:
+        if not _takes_nvcc(spec, error):
+            if spec.by_nvcc() and error.status == NOT_FOUND:
+                error = runner.why() or error
+            raise (of_constants(error) or error) from None
+    finally:
+        if runner is not None:
+            runner.close()
+        library.close()
+    return _launched(spec, device)
 
 
 class _Env(dict):
@@ -212,23 +231,40 @@ def _from_any(spec, default, run):
     where the plain one does not, and nobody named one, others begin.  One that
     is wrong says that the answer may be."""
     chance, first, tried = random.Random(1), None, []
-    for _ in range(OTHERS + 1):
+    while True:
         try:
             return run()
         except Error as error:
+            if _takes_nvcc(spec, error):
+                spec.write(default)
+                continue
+            said, about = str(error), of_constants(error)
+            error = about or error
+            if (default is not None
+                    or "the default configuration (" not in said
+                    or "differs from the reference" in said):
+                raise error from None
             first = first or error
-            said = str(error)
-            if (default is not None or "the default configuration (" not in
-                    said or "differs from the reference" in said):
-                raise
-        other = spec.another(chance, tried)
+        other = spec.another(chance, tried) if len(tried) < OTHERS else None
         if other is None:
-            break
+            raise first
         tried.append(other)
-        warnings.warn("%s; tried again with %s" % (first, " ".join(
-            "%s=%s" % pair for pair in other.items())), stacklevel=3)
+        if about is None:
+            warnings.warn("%s; tried again with %s" % (first, " ".join(
+                "%s=%s" % pair for pair in other.items())), stacklevel=3)
         spec.write(other)
-    raise first
+
+
+def _takes_nvcc(spec, error):
+    """Whether the source is for nvcc, as most of Kernel Tuner's back ends
+    compile it, and was not yet compiled by it; from now on it is."""
+    if FOR_NVCC not in str(error) or spec.by_nvcc():
+        return False
+    spec.compile_by("nvcc")
+    warnings.warn("%s; nvcc compiles it, which takes a second or more for "
+                  "each configuration" % str(error).partition("; ")[0],
+                  stacklevel=4)
+    return True
 
 
 def _recorded(spec, cache, default):
@@ -297,6 +333,13 @@ def _check_lang(function, lang):
                 % (function, lang))
 
 
+def _check_compiler(function, compiler):
+    if compiler not in (None, "nvrtc", "nvcc"):
+        raise Error("%s: shmtune does not take compiler=%.80r; it takes "
+                    "\"nvcc\", and the variable SHMTUNE_NVCC says which"
+                    % (function, compiler), INVALID_ARGUMENT)
+
+
 def _atol(given):
     try:
         return float(given)
@@ -305,34 +348,6 @@ def _atol(given):
 
 
 # -- results ------------------------------------------------------------------
-
-def _sorted_out(tuned, parameters):
-    results, rejected = [], []
-    for row in tuned.results:
-        out = {n: row[n] for n in parameters}
-        if row.get("time_us") is None or row["verdict"] not in ("ok", "slow"):
-            out.update(verdict=row["verdict"], reason=row.get("reason"))
-            rejected.append(out)
-            continue
-        out["time"] = row["time_us"] / 1000
-        out["times"] = [t / 1000 for t in row.get("samples_us", [])]
-        # Kernel Tuner's functions that write results want all five.
-        out.update(compile_time=row.get("compile_ms", 0.0),
-                   benchmark_time=row.get("measure_ms", 0.0),
-                   verification_time=0.0, strategy_time=0.0,
-                   framework_time=0.0)
-        results.append(out)
-    return results, rejected
-
-
-def _best(results, winner):
-    """The winner of the finals; where it is not among the results, the
-    fastest."""
-    for row in results:
-        if all(row[n] == v for n, v in winner.items()):
-            return row
-    return min(results, key=lambda row: row["time"])
-
 
 def _verified(spec, tuned, results, answer, verify, atol):
     """(what the user's function takes, what it does not).  A winner that it
@@ -364,17 +379,3 @@ def _verified(spec, tuned, results, answer, verify, atol):
            for row in wrong):
         os.unlink(tuned.tuning)
     return good, wrong
-
-
-def _add_metrics(row, metrics):
-    """In their order, as one may need another."""
-    for name, metric in metrics.items():
-        if callable(metric):
-            row[name] = metric(row)
-            continue
-        # A text is the caller's own Python, as it is Kernel Tuner's.
-        try:
-            row[name] = eval(metric, dict(row))
-        except Exception as error:
-            raise Error("the metric %s, %.80r: %s" % (name, metric, error)
-                        ) from None

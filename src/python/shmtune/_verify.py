@@ -34,9 +34,22 @@ class Verifier:
                     self._memory[argument.name] = memory
 
     def prepare(self, configs):
-        """Compiles them, which run() would do one after the other."""
-        _command.compile_all(self.spec.path, "sm_%d%d" % (
-            self._device.compute_major, self._device.compute_minor), configs)
+        """Compiles them, which run() would do one after the other, and what
+        nvcc compiles not at all."""
+        _command.compile_all(self.spec.path, self._arch(), configs,
+                             1 if self.spec.by_nvcc() else 2)
+
+    def why(self):
+        """Why the only configuration was not compiled; None: it is not the
+        compiler that says no."""
+        told = _command.run(["inspect", self.spec.path, "--arch",
+                             self._arch()])["candidates"][0]
+        return (lib.Error(told["reason"], lib.COMPILE)
+                if told["verdict"] == "compile_error" else None)
+
+    def _arch(self):
+        return "sm_%d%d" % (self._device.compute_major,
+                            self._device.compute_minor)
 
     def run(self, config):
         """A list beside the arguments: what is in those that the answer has,
