@@ -21,19 +21,11 @@ if [ -z "$browser" ]; then
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/browser.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-count=0 failed=0
-
-check() { # NAME CONDITION...
-    name=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then
-        echo "ok $count - $name"
-    else
-        echo "not ok $count - $name"
-        sed 's/^/# /' "$work/console" | head -20
-        failed=1
-    fi
+failed=0
+. "$source/tests/support/script.sh"
+complain() {
+    sed 's/^/# /' "$work/console" | head -20
+    failed=1
 }
 
 # open PAGE OPTION...: its output in $work/dom, what it said in $work/console
@@ -150,5 +142,5 @@ rm -f "$work/shot.png"
 open_page "$work/phone.html" --window-size=500,2400 \
     --screenshot="$work/shot.png"
 check "nor on a phone" drawn
-echo "1..$count"
+finish
 exit $failed

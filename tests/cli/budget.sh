@@ -10,7 +10,6 @@ sed -e 's/^    values: .*/    values: [good, fine, compile_hang, hang]/' \
     -e '/^             /d' "$source/tests/fake/data/faults.yaml" >hanging.yaml
 cp "$source/tests/fake/data/toy.cu" .
 
-no_file() { [ ! -e "$1" ]; }
 lacks_line() { [ -s "$1" ] && ! grep -q -e "$2" "$1"; }
 # sooner SECONDS: than the deadline of what hangs
 sooner() { [ "$(passed)" -lt "$1" ]; }

@@ -9,8 +9,6 @@
 use_fake_worker
 
 journal=sm_90-pretended-h100.4096x1.journal
-no_file() { [ ! -e "$1" ]; }
-same() { cmp -s "$1" "$2"; }
 # behind FILE: the elements of a .npy whose header has 128 bytes
 behind() { tail -c +129 "$1"; }
 # The spec of toy with another fill of its input, as mine.yaml.

@@ -11,7 +11,6 @@ device=sm_90-pretended-h100
 tuning=tunings/cross/$device.yaml
 measured=tunings/cross/$device.dispatch
 
-lines() { [ "$(grep -c -e "$2" "$1")" -eq "$3" ]; }
 count() { find "$1" -name "$2" | wc -l; }
 # The mean of a trial, in hundredths of a percent.
 mean() { sed -n 's/.*mean \([0-9]*\)\.\([0-9][0-9]\) %.*/\1\2/p' "$folder/out"; }

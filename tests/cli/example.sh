@@ -9,12 +9,11 @@ source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
-skip() {
-    echo "1..0 # SKIP $*"
-    exit 0
+. "$source/tests/support/script.sh"
+complain() {
+    echo "# exit status $status"
+    sed 's/^/# /' "$folder/log"
 }
-
-setting() { sed -n "s/^$1 = //p" "$build/Makefile"; }
 
 cuda=$(setting CUDA_DIR)
 runtime=
@@ -25,22 +24,8 @@ for libraries in lib64 lib lib/x86_64-linux-gnu; do
         fi
     done
 done
-[ -f "$build/.libs/libshmtune.so" ] || skip "no shared library was built"
-[ -n "$runtime" ] || skip "no CUDA runtime library in $cuda"
-
-count=0
-# check NAME CONDITION...
-check() {
-    name=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then
-        echo "ok $count - $name"
-    else
-        sed 's/^/# /' "$folder/log"
-        echo "not ok $count - $name (status $status)"
-    fi
-}
+[ -f "$build/.libs/libshmtune.so" ] || skip_all "no shared library was built"
+[ -n "$runtime" ] || skip_all "no CUDA runtime library in $cuda"
 
 compile() { # SOURCE
     rm -f "$folder/application"
@@ -94,4 +79,4 @@ run /nowhere "$folder/none"
 check "without the kernel it fails, and says so" \
     fails '^no kernel scale: name the folder with kernels/scale.yaml in it$'
 check "a note is called one" fails '^note: .*/none: there is no such folder'
-echo "1..$count"
+finish

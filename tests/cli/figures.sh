@@ -21,7 +21,6 @@ python() {
 it = json.load(open(sys.argv[1]))
 $1" "$2"
 }
-lines() { [ "$(grep -c -e "$2" "$1")" -eq "$3" ]; }
 
 run tune toy --size n=4096 --strategy exhaustive -o all --record "$root/tunings"
 check "a run without" all 'exits 0' '! grep -q "^require:" all/$place' \

@@ -9,7 +9,6 @@ use_fake_worker
 
 device=sm_90-pretended-h100
 place=toy/$device.4096x1
-same() { cmp -s "$1" "$2"; }
 configs() { grep -o 'config: {[^}]*}' "$1"; }
 
 # -- a source, and a target that is another size -----------------------------

@@ -10,19 +10,9 @@ set -u
 source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-test=0
-
-setting() { sed -n "s/^$1 = //p" "$build/Makefile"; }
-
-report() { # STATUS NAME
-    test=$((test + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $test - $2"
-    else
-        sed 's/^/# /' "$folder/log"
-        echo "not ok $test - $2"
-    fi
-}
+. "$source/tests/support/script.sh"
+complain() { sed 's/^/# /' "$folder/log"; }
+report() { check "$2" [ "$1" -eq 0 ]; } # STATUS NAME
 
 warnings='-Wall -Wextra -Wpedantic -Wshadow -Werror'
 # shellcheck disable=SC2046,SC2086
@@ -41,11 +31,11 @@ report $? "pkg-config knows the folder of the kernels"
 
 cxx=${CXX:-c++}
 if ! command -v "$cxx" >/dev/null 2>&1; then
-    echo "ok 3 - as C++ # SKIP no C++ compiler"
-    echo "ok 4 - within extern C # SKIP no C++ compiler"
-    echo "ok 5 - parts of two headers # SKIP no C++ compiler"
-    echo "ok 6 - called from C++ # SKIP no C++ compiler"
-    echo 1..6
+    for name in "as C++" "within extern C" "parts of two headers" \
+        "called from C++"; do
+        skip "$name" "no C++ compiler"
+    done
+    finish
     exit 0
 fi
 # shellcheck disable=SC2086
@@ -94,8 +84,8 @@ both() { # PART...: in this order
 report $? "parts of two headers in one program"
 
 if [ ! -f "$build/.libs/libshmtune.so" ]; then
-    echo "ok 6 - called from C++ # SKIP no shared library was built"
-    echo 1..6
+    skip "called from C++" "no shared library was built"
+    finish
     exit 0
 fi
 # shellcheck disable=SC2046,SC2086
@@ -105,4 +95,4 @@ fi
     >"$folder/log" 2>&1 &&
     "$folder/calls" >"$folder/log" 2>&1
 report $? "called from C++"
-echo 1..6
+finish

@@ -12,10 +12,8 @@ if [ ! -f "$library" ]; then
     echo "1..0 # SKIP no shared library was built"
     exit 0
 fi
-setting() { sed -n "s/^$1 = //p" "$build/Makefile"; }
 
-# report STATUS NAME: what was said is in $folder/err
-report() {
+report() { # STATUS NAME: what was said is in $folder/err
     status=$1
     check "$2" exits 0
 }

@@ -9,8 +9,6 @@ use_fake_worker
 
 device=sm_90-pretended-h100
 place=toy/$device.4096x1.journal
-lines() { [ "$(grep -c -e "$2" "$1")" -eq "$3" ]; }
-same() { cmp -s "$1" "$2"; }
 # winner FILE: the configuration in a table.
 winner() { sed -n 's/.*\(BLOCK_X=.*\)/\1/p' "$1"; }
 

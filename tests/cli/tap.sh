@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# What the scripts here share: a folder of their own with one kernel in it,
-# `run` for the command, and tests in TAP.  Sourced.
+# What the scripts here share: a folder of their own with one kernel in it, and
+# `run` for the command; and what all scripts that test do.  Sourced.
 set -u
 LC_ALL=C
 COLUMNS=1000    # no line is broken, whatever a path is long
@@ -11,7 +11,7 @@ source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
 data=$source/tests/cli/data
 folder=$(mktemp -d "${TMPDIR:-/tmp}/shmtune-cli.XXXXXX") || exit 1
 trap 'rm -rf "$folder"' EXIT
-count=0
+. "$source/tests/support/script.sh"
 
 # Nothing of the user's and nothing installed; the kernel `scale` with a
 # tuning and a journal that fit it.
@@ -42,27 +42,11 @@ run_after() {
     status=$?
 }
 
-# check NAME CONDITION...
-check() {
-    name=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then
-        echo "ok $count - $name"
-    else
-        echo "not ok $count - $name"
-        echo "# failed: $*; exit status $status"
-        sed 's/^/# out: /' "$folder/out"
-        sed 's/^/# err: /' "$folder/err"
-    fi
+complain() {
+    echo "# failed: $*; exit status $status"
+    sed 's/^/# out: /' "$folder/out"
+    sed 's/^/# err: /' "$folder/err"
 }
-
-skip() { # NAME REASON
-    count=$((count + 1))
-    echo "ok $count - $1 # SKIP $2"
-}
-
-finish() { echo "1..$count"; }
 
 exits() { [ "$status" -eq "$1" ]; }
 out_has() { grep -q -e "$1" "$folder/out"; }
@@ -71,16 +55,6 @@ out_lacks() { ! out_has "$1"; }
 err_lacks() { ! err_has "$1"; }
 out_empty() { [ ! -s "$folder/out" ]; }
 err_empty() { [ ! -s "$folder/err" ]; }
-
-# Every one of several conditions, each a word list in one argument.
-all() {
-    for condition in "$@"; do
-        eval "$condition" || {
-            echo "# not: $condition"
-            return 1
-        }
-    done
-}
 
 # A clock that stands still while this test does: `begin` starts it, and `passed`
 # says how many seconds there were since, at most as many as on the wall.

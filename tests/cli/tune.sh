@@ -13,9 +13,6 @@ journal=tunings/toy/$device.4096x1.journal
 tuning=tunings/toy/$device.yaml
 
 has_file() { [ -s "$1" ]; }
-no_file() { [ ! -e "$1" ]; }
-same() { cmp -s "$1" "$2"; }
-lines() { [ "$(grep -c -e "$2" "$1")" -eq "$3" ]; }
 
 # -- a run ----------------------------------------------------------------
 run toy --strategy exhaustive --record rec -j 2

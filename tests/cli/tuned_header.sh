@@ -7,7 +7,6 @@
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 # As the build was made, so that one with sanitizers links.
-setting() { sed -n "s/^$1 = //p" "$build/Makefile"; }
 warnings='-Wall -Wextra -Wpedantic -Werror'
 cxx=${CXX:-c++}
 has_cxx() { command -v "$cxx" >/dev/null 2>&1; }

@@ -7,17 +7,8 @@ set -u
 source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-count=0
-
-check() {
-    count=$((count + 1))
-    if eval "$2"; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        sed 's/^/# /' "$folder/out" "$folder/err"
-    fi
-}
+. "$source/tests/support/script.sh"
+complain() { sed 's/^/# /' "$folder/out" "$folder/err"; }
 
 # worker OPTION...: requests from $folder/in, of the kernel $spec in $specs;
 # results in $folder/out, $folder/err, $status
@@ -37,7 +28,7 @@ request() {
 
 has() { grep -q -e "$1" "$folder/out"; }
 : >"$folder/in"
-lines() { [ "$(wc -l <"$folder/out")" -eq "$1" ]; }
+told() { [ "$(wc -l <"$folder/out")" -eq "$1" ]; }
 
 worker --arch sm_90
 if [ $status -eq 8 ]; then
@@ -59,10 +50,10 @@ nice=$(nice_of $pid)
 exec 3>&-
 wait $pid
 own=$(nice_of $$)
-check "what compiles comes second to what measures" \
+check "what compiles comes second to what measures" all \
     '[ "$nice" -eq $((own + 10)) ] || [ "$nice" -eq 19 ]'
-check "says hello and ends with its input" \
-    '[ $status -eq 0 ] && lines 1 && has "^{hello: 1, nvrtc: [0-9]*, arch: sm_90, digest: \"*[0-9a-f]*\"*}$"'
+check "says hello and ends with its input" all \
+    '[ $status -eq 0 ] && told 1 && has "^{hello: 1, nvrtc: [0-9]*, arch: sm_90, digest: \"*[0-9a-f]*\"*}$"'
 
 {
     request inspect 7 0
@@ -70,10 +61,10 @@ check "says hello and ends with its input" \
     request inspect 18446744073709551614 0
 } >"$folder/in"
 worker --arch sm_90
-check "inspects" 'lines 4 && has "^{tag: 7, verdict: ok, registers: "'
-check "compiles once" 'has "tag: 8.*compile_ms: 0,"'
-check "whatever the tag" 'has "^{tag: 18446744073709551614, verdict: ok, "'
-check "keeps binaries" '[ -f "$folder/images/$(sed -n "s/.*tag: 7.*image: \([0-9a-f]*\).*/\1/p" "$folder/out").cubin" ]'
+check "inspects" all 'told 4 && has "^{tag: 7, verdict: ok, registers: "'
+check "compiles once" all 'has "tag: 8.*compile_ms: 0,"'
+check "whatever the tag" all 'has "^{tag: 18446744073709551614, verdict: ok, "'
+check "keeps binaries" all '[ -f "$folder/images/$(sed -n "s/.*tag: 7.*image: \([0-9a-f]*\).*/\1/p" "$folder/out").cubin" ]'
 
 {
     echo 'nonsense ['
@@ -88,12 +79,12 @@ check "keeps binaries" '[ -f "$folder/images/$(sed -n "s/.*tag: 7.*image: \([0-9
     request inspect 10 0
 } >"$folder/in"
 worker --arch sm_90
-check "answers every line, and goes on" 'lines 9 && [ $status -eq 0 ]'
-check "names what it cannot read" 'has "tag: 3, error: .*dance.*status: 2" && has "tag: 6, error: .*colour"'
-check "names values that are none" 'has "tag: 5, error: .*77 .*FAULT"'
-check "measures on a device only" 'has "tag: 9, error: .*--device"'
-check "refuses long lines" 'has "error: .*65536 bytes"'
-check "the last is answered" 'has "tag: 10, verdict: ok"'
+check "answers every line, and goes on" all 'told 9 && [ $status -eq 0 ]'
+check "names what it cannot read" all 'has "tag: 3, error: .*dance.*status: 2" && has "tag: 6, error: .*colour"'
+check "names values that are none" all 'has "tag: 5, error: .*77 .*FAULT"'
+check "measures on a device only" all 'has "tag: 9, error: .*--device"'
+check "refuses long lines" all 'has "error: .*65536 bytes"'
+check "the last is answered" all 'has "tag: 10, verdict: ok"'
 
 # Another spec, in the same process; and one that is not there.
 other=$folder/other.yaml
@@ -111,29 +102,29 @@ sed "s,fake_kernel.cu,$specs/&,; s/^name: .*/name: other/" \
 worker --arch sm_90
 digests() { sed -n 's/.*hello: 1.*digest: \([0-9a-f]*\).*/\1/p' "$folder/out"; }
 images() { sed -n 's/.*image: \([0-9a-f]*\).*/\1/p' "$folder/out"; }
-check "serves another spec, and says hello again" 'lines 6 &&
+check "serves another spec, and says hello again" all 'told 6 &&
     [ "$(digests | sort -u | wc -l)" -eq 2 ] &&
     [ "$(digests | sed -n 1p)" = "$(digests | sed -n 3p)" ] &&
     has "hello: 1.*arch: sm_80"'
-check "each for its own architecture" '[ "$(images | sort -u | wc -l)" -eq 2 ] &&
+check "each for its own architecture" all '[ "$(images | sort -u | wc -l)" -eq 2 ] &&
     [ "$(images | sed -n 1p)" = "$(images | sed -n 3p)" ]'
-check "one that is not there ends it, as at its start" '
+check "one that is not there ends it, as at its start" all '
     [ $status -ne 0 ] && ! has "tag: 4" && grep -q "none.yaml" "$folder/err"'
 echo "{serve: $other, arch: sm_90, colour: red}" >"$folder/in"
 worker --arch sm_90
-check "so does a line that has more" '[ $status -eq 2 ] && lines 1 &&
+check "so does a line that has more" all '[ $status -eq 2 ] && told 1 &&
     grep -q "colour.*expected.*serve.*arch" "$folder/err"'
 
 : >"$folder/in"
 worker --arch sm_42
-check "knows architectures" '[ $status -ne 0 ] && grep -q sm_42 "$folder/err"'
+check "knows architectures" all '[ $status -ne 0 ] && grep -q sm_42 "$folder/err"'
 worker
-check "asks for one" '[ $status -eq 1 ]'
+check "asks for one" all '[ $status -eq 1 ]'
 SHMTUNE_LIBCUDA=/no/such/lib worker --device 0
-check "no driver is status 6" '[ $status -eq 6 ] && grep -q /no/such/lib "$folder/err" && lines 0'
+check "no driver is status 6" all '[ $status -eq 6 ] && grep -q /no/such/lib "$folder/err" && told 0'
 
 if [ ! -f "$build/tests/fake/.libs/fake_cuda.so" ]; then
-    echo "1..$count"
+    finish
     exit 0
 fi
 SHMTUNE_LIBCUDA=$build/tests/fake/.libs/fake_cuda.so
@@ -146,31 +137,31 @@ cached() { [ "$(ls "$folder/cache/shmtune/cubin" | wc -l)" -eq "$1" ]; }
 request measure 1 0 >"$folder/in"
 rm -rf "$folder/images"
 worker --device 0
-check "the measuring kernels are cached" 'has "tag: 1, verdict: ok" && cached 2'
+check "the measuring kernels are cached" all 'has "tag: 1, verdict: ok" && cached 2'
 kept=$(ls "$folder/images" | wc -l)
 rm -rf "$folder/images"
 worker --device 0
-check "and found there by the next one" 'has "tag: 1, verdict: ok" && cached 2 && [ "$(ls "$folder/images" | wc -l)" -eq $((kept - 2)) ]'
+check "and found there by the next one" all 'has "tag: 1, verdict: ok" && cached 2 && [ "$(ls "$folder/images" | wc -l)" -eq $((kept - 2)) ]'
 chmod 777 "$folder/cache/shmtune/cubin"
 rm -rf "$folder/images"
 worker --device 0
-check "not where others may write" 'has "tag: 1, verdict: ok" && [ "$(ls "$folder/images" | wc -l)" -eq "$kept" ]'
+check "not where others may write" all 'has "tag: 1, verdict: ok" && [ "$(ls "$folder/images" | wc -l)" -eq "$kept" ]'
 chmod 700 "$folder/cache/shmtune/cubin"
 
 echo "{serve: $other, arch: sm_90}" >"$folder/in"
 worker --device 0
-check "one that measures keeps its spec" '[ $status -eq 1 ] && lines 1 && grep -q "has a device.*other.yaml" "$folder/err"'
+check "one that measures keeps its spec" all '[ $status -eq 1 ] && told 1 && grep -q "has a device.*other.yaml" "$folder/err"'
 : >"$folder/in"
 worker --device cpu
-check "no GPU is called cpu" '[ $status -eq 1 ] && grep -q "device is .cpu.; .*number of a GPU or its UUID" "$folder/err"'
+check "no GPU is called cpu" all '[ $status -eq 1 ] && grep -q "device is .cpu.; .*number of a GPU or its UUID" "$folder/err"'
 worker --device 7
-check "no such device is status 6" '[ $status -eq 6 ] && grep -q "there is 0 (GPU-" "$folder/err"'
+check "no such device is status 6" all '[ $status -eq 6 ] && grep -q "there is 0 (GPU-" "$folder/err"'
 FAKE_CUDA_VERSION=11080 worker --device 0
-check "old drivers are refused" '[ $status -eq 6 ] && grep -q "11.8.*12.0" "$folder/err"'
+check "old drivers are refused" all '[ $status -eq 6 ] && grep -q "11.8.*12.0" "$folder/err"'
 FAKE_CUDA_MISSING=cuLaunchKernelEx worker --device 0
-check "missing functions are named" '[ $status -eq 6 ] && grep -q cuLaunchKernelEx "$folder/err"'
+check "missing functions are named" all '[ $status -eq 6 ] && grep -q cuLaunchKernelEx "$folder/err"'
 FAKE_CUDA_DEVICES=0 worker --device 0
-check "no GPU is status 6" '[ $status -eq 6 ]'
+check "no GPU is status 6" all '[ $status -eq 6 ]'
 
 {
     request measure 1 0
@@ -181,11 +172,11 @@ check "no GPU is status 6" '[ $status -eq 6 ]'
     request measure 6 0
 } >"$folder/in"
 worker --device 0 --data-seed 3
-check "measures" 'has "hello: 1.*protocol: cold-l2, device: {name: Fake device 0" && has "hello: 1.*arch: sm_90," && has "tag: 1, verdict: ok.*time_us: 100, samples_us: \[100"'
-check "what kernels print is no reply" 'has "tag: 2, verdict: ok" && ! has "from a kernel" && grep -q "from a kernel" "$folder/err"'
-check "wrong results are told" 'has "tag: 3, verdict: wrong, reason: .out.333. is"'
-check "hopeless ones are told" 'has "tag: 4, verdict: slow"'
-check "a crash is the last reply" 'has "tag: 5, verdict: crash, reason: .*ILLEGAL_ADDRESS" && lines 6 && [ $status -eq 0 ]'
+check "measures" all 'has "hello: 1.*protocol: cold-l2, device: {name: Fake device 0" && has "hello: 1.*arch: sm_90," && has "tag: 1, verdict: ok.*time_us: 100, samples_us: \[100"'
+check "what kernels print is no reply" all 'has "tag: 2, verdict: ok" && ! has "from a kernel" && grep -q "from a kernel" "$folder/err"'
+check "wrong results are told" all 'has "tag: 3, verdict: wrong, reason: .out.333. is"'
+check "hopeless ones are told" all 'has "tag: 4, verdict: slow"'
+check "a crash is the last reply" all 'has "tag: 5, verdict: crash, reason: .*ILLEGAL_ADDRESS" && told 6 && [ $status -eq 0 ]'
 
 # An array by value, at its place and one element off; the most of it, and
 # more.
@@ -202,8 +193,8 @@ check "a crash is the last reply" 'has "tag: 5, verdict: crash, reason: .*ILLEGA
 spec=fake_value
 worker --device 0
 spec=fake_kernel
-check "an array by value reaches the kernel" 'lines 5 && has "tag: 10, verdict: ok" && has "tag: 11, verdict: wrong, reason: .out" && has "tag: 8185, verdict: ok"'
-check "too large a one is told at its place" 'has "tag: 8187, .*fake_value.yaml:24:44: the arguments of smooth_reference take 32768 bytes"'
+check "an array by value reaches the kernel" all 'told 5 && has "tag: 10, verdict: ok" && has "tag: 11, verdict: wrong, reason: .out" && has "tag: 8185, verdict: ok"'
+check "too large a one is told at its place" all 'has "tag: 8187, .*fake_value.yaml:24:44: the arguments of smooth_reference take 32768 bytes"'
 
 # Two launches of one kernel that take turns by a parameter that is not
 # compiled in: one binary, of which the second launch has the only function.
@@ -224,7 +215,7 @@ awk '/^- entry: scale$/ { in_launch = 1 }
     request measure 23 0
 } >"$folder/in"
 worker --device 0
-check "launches of one kernel take turns" 'lines 4 && [ $status -eq 0 ] &&
+check "launches of one kernel take turns" all 'told 4 && [ $status -eq 0 ] &&
     has "tag: 21, verdict: ok" && has "tag: 22, verdict: ok" &&
     has "tag: 23, verdict: ok"'
 specs=$source/tests/fake
@@ -272,7 +263,7 @@ FAKE_CUDA_FAIL=MemsetD8Async=1
 export FAKE_CUDA_FAIL
 worker --device 0
 unset FAKE_CUDA_FAIL
-check "what is not launched with is not cleared" 'lines 3 &&
+check "what is not launched with is not cleared" all 'told 3 &&
     sed -n 2p "$folder/out" | grep -q "verdict: launch_error" &&
     sed -n 3p "$folder/out" | grep -q "verdict: ok"'
 spec=fake_kernel specs=$source/tests/fake
@@ -284,10 +275,10 @@ cp "$source/tests/fake/fake_kernel.cu" "$folder/"
 request measure 11 0 >"$folder/in"
 sed 's/, cost\]/]/' "$source/tests/fake/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
 worker --device 0
-check "a candidate's arguments are counted" 'has "tag: 11, verdict: spec_mismatch, reason: .scale takes 7 .* passes 6 .*fake_kernel.yaml:20:14"'
+check "a candidate's arguments are counted" all 'has "tag: 11, verdict: spec_mismatch, reason: .scale takes 7 .* passes 6 .*fake_kernel.yaml:20:14"'
 sed 's/acc, n\]/acc]/' "$source/tests/fake/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
 worker --device 0
-check "and its reference's" 'has "tag: 11, error: .*the reference failed: scale_reference takes 4 .* passes 3 "'
+check "and its reference's" all 'has "tag: 11, error: .*the reference failed: scale_reference takes 4 .* passes 3 "'
 specs=$source/tests/fake
 
 # Endless kernels and endless compiles are ended from outside.
@@ -309,7 +300,7 @@ endless() {
 }
 request measure 1 11 >"$folder/in"
 endless 1 --device 0 --spec "$source/tests/fake/fake_kernel.yaml"
-check "an endless kernel says nothing" 'lines 1 && ! has "tag: 1"'
+check "an endless kernel says nothing" all 'told 1 && ! has "tag: 1"'
 
 cat >"$folder/slow.yaml" <<END
 format: kernel/1
@@ -347,6 +338,6 @@ END
     echo '{verb: inspect, tag: 2, config: {UNROLL: 8192}}'
 } >"$folder/in"
 endless 2 --arch sm_90 --spec "$folder/slow.yaml"
-check "an endless compile says nothing, what went before stands" \
+check "an endless compile says nothing, what went before stands" all \
     'has "tag: 1, verdict: ok" && ! has "tag: 2"'
-echo "1..$count"
+finish

@@ -13,7 +13,7 @@ export LC_ALL
 
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$source/build}" && pwd) || exit 1
-count=0 failed=0
+failed=0
 skip_all() {
     echo "1..0 # SKIP $1"
     exit 77
@@ -42,19 +42,11 @@ trap clean EXIT
 chmod 755 "$folder"
 cd "$folder" || exit 1
 
-check() {
-    name=$1
-    shift
-    count=$((count + 1))
-    for condition in "$@"; do
-        eval "$condition" && continue
-        echo "not ok $count - $name"
-        echo "# not: $condition; exit status $status"
-        sed 's/^/# err: /' err
-        failed=1
-        return
-    done
-    echo "ok $count - $name"
+. "$source/tests/support/script.sh"
+complain() {
+    echo "# exit status $status"
+    sed 's/^/# err: /' err
+    failed=1
 }
 await() { # SECONDS CONDITION
     waited=0
@@ -131,12 +123,12 @@ freeze() {
 
 tune here ./fake_kernel.yaml
 done_tuning
-check "this machine" '[ $status -eq 0 ]'
+check "this machine" all '[ $status -eq 0 ]'
 SHMTUNE_WORKER=$fake
 export SHMTUNE_WORKER
 tune slow ./faults.yaml
 done_tuning
-check "this machine, slowly" '[ $status -eq 0 ]'
+check "this machine, slowly" all '[ $status -eq 0 ]'
 unset SHMTUNE_WORKER
 
 # -- ssh ----------------------------------------------------------------------
@@ -166,7 +158,7 @@ XDG_CACHE_HOME=$folder/far-cache SHMTUNE_NVRTC=/nowhere"
 
 tune ssh ./fake_kernel.yaml --on "$ssh $far"
 done_tuning
-check "ssh: the results are those of this machine" '[ $status -eq 0 ]' \
+check "ssh: the results are those of this machine" all '[ $status -eq 0 ]' \
     'same here ssh'
 
 SHMTUNE_WORKER=$fake
@@ -176,14 +168,14 @@ tune ssh-killed ./faults.yaml --on "$ssh $far"
 await 120 '[ "$(measured ssh-killed)" -ge 3 ]'
 kill -KILL $(pgrep -P "$sshd")
 done_tuning
-check "ssh: a connection that ends" '[ $status -eq 0 ]' \
+check "ssh: a connection that ends" all '[ $status -eq 0 ]' \
     'grep -q "the far worker was lost: the launcher exited" err' \
     'same slow ssh-killed'
 tune ssh-frozen ./faults.yaml --on "$ssh $far"
 await 120 '[ "$(measured ssh-frozen)" -ge 3 ]'
 freeze
 done_tuning
-check "ssh: a machine that freezes" '[ $status -eq 0 ]' \
+check "ssh: a machine that freezes" all '[ $status -eq 0 ]' \
     'grep -q "was lost: nothing came for 3 s" err' 'same slow ssh-frozen'
 unset SHMTUNE_WORKER
 run_refused() {
@@ -191,7 +183,7 @@ run_refused() {
     done_tuning
 }
 run_refused
-check "ssh: the words of one that leads nowhere" '[ $status -eq 6 ]' \
+check "ssh: the words of one that leads nowhere" all '[ $status -eq 6 ]' \
     'grep -q "ssh: connect to host 127.0.0.1 port 1: Connection refused" err'
 
 # -- Slurm --------------------------------------------------------------------
@@ -206,7 +198,7 @@ jobs_of() { squeue -h -o %i -n "$1" -t "${2:-RUNNING}"; }
 
 tune srun ./fake_kernel.yaml --on "$srun env SHMTUNE_NVRTC=/nowhere"
 done_tuning
-check "srun: the results are those of this machine" '[ $status -eq 0 ]' \
+check "srun: the results are those of this machine" all '[ $status -eq 0 ]' \
     'same here srun'
 
 SHMTUNE_WORKER=$fake
@@ -215,19 +207,19 @@ tune cancelled ./faults.yaml --on "$srun $slowly"
 await 120 '[ "$(measured cancelled)" -ge 3 ]'
 scancel $(jobs_of far)
 done_tuning
-check "srun: a job that is cancelled" '[ $status -eq 0 ]' \
+check "srun: a job that is cancelled" all '[ $status -eq 0 ]' \
     'grep -q "was lost: the launcher " err' 'same slow cancelled'
 tune killed ./faults.yaml --on "$srun $slowly"
 await 120 '[ "$(measured killed)" -ge 3 ]'
 scancel --signal=KILL $(jobs_of far)
 done_tuning
-check "srun: a step that is killed" '[ $status -eq 0 ]' \
+check "srun: a step that is killed" all '[ $status -eq 0 ]' \
     'grep -q "was lost: the launcher " err' 'same slow killed'
 tune srun-frozen ./faults.yaml --on "$srun $slowly"
 await 120 '[ "$(measured srun-frozen)" -ge 3 ]'
 freeze
 done_tuning
-check "srun: a node that freezes" '[ $status -eq 0 ]' \
+check "srun: a node that freezes" all '[ $status -eq 0 ]' \
     'grep -q "was lost: nothing came for 3 s" err' 'same slow srun-frozen'
 
 # Both nodes are wanted by those who may have them, for longer than a notice
@@ -236,7 +228,7 @@ tune preempted ./faults.yaml --on "$srun $slowly"
 await 120 '[ "$(measured preempted)" -ge 3 ]'
 sbatch -Q -p high -N2 --job-name=first -o /dev/null --wrap 'sleep 6'
 done_tuning
-check "srun: a job that is preempted, and granted again" '[ $status -eq 0 ]' \
+check "srun: a job that is preempted, and granted again" all '[ $status -eq 0 ]' \
     'grep -q "was lost: the launcher " err' \
     'grep -q "waiting for srun .* for [0-9]* s" err' 'same slow preempted'
 
@@ -259,13 +251,13 @@ scontrol update "JobId=$(jobs_of batch PENDING)" StartTime=now
 await 180 '[ -z "$(squeue -h -n batch)" ]'
 status=$?
 cp batch.out err
-check "sbatch: preempted, started again, resumed" '[ $status -eq 0 ]' \
+check "sbatch: preempted, started again, resumed" all '[ $status -eq 0 ]' \
     'grep -q "resuming: [0-9]* candidate" err' 'same slow batch'
 unset SHMTUNE_WORKER
 for pid in $(cat frozen); do
     kill -KILL "$pid" 2>/dev/null
 done
-check "no relay is left, but for the frozen" \
+check "no relay is left, but for the frozen" all \
     'await 60 "[ -z \"\$(relay)\" ]"'
-echo "1..$count"
+finish
 exit "$failed"
