@@ -74,6 +74,7 @@ enum shmt_draft_way {
     SHMT_DRAFT_OPTION,                 /* -DNAME=VALUE of the application */
     SHMT_DRAFT_GUARDED,                /* #ifndef NAME */
     SHMT_DRAFT_PLAIN,                  /* #define NAME VALUE */
+    SHMT_DRAFT_CONSTANT,               /* const int NAME = VALUE; */
     SHMT_DRAFT_BLOCK,                  /* the launch's block alone */
     SHMT_DRAFT_GRID                    /* the launch's grid alone */
 };

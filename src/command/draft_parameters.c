@@ -144,6 +144,25 @@ static void find_plain(struct shmt_draft *draft)
     }
 }
 
+/* Those that the kernel is made of, where the source has no other of the
+ * name. */
+static void find_constants(struct shmt_draft *draft)
+{
+    struct shmt_kernel_constants scan = {.begin = draft->own,
+                                         .at = draft->own};
+    struct shmt_kernel_constant one;
+
+    while (shmt_kernel_next_constant(&scan, draft->own + strlen(draft->own),
+                                     &one)) {
+        const int64_t value = shmt_kernel_constant_value(&one);
+        const char *const name =
+            shmt_arena_copy(draft->arena, one.name, one.length);
+
+        if (name != NULL && shmt_kernel_is_constant(draft->code, name, value))
+            add(draft, name, one.length, value, SHMT_DRAFT_CONSTANT);
+    }
+}
+
 /* Behind #ifndef a number asks to be given. */
 static bool is_tuned(const struct shmt_draft *draft,
                      const struct shmt_draft_number *number)
@@ -411,6 +430,7 @@ enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
                     SHMT_DRAFT_GUARDED);
         }
         find_plain(draft);
+        find_constants(draft);
         drop_others(draft);
         shmt_draft_find_block(draft);
         status = shmt_draft_find_arrays(draft, err);
@@ -439,6 +459,7 @@ static void add_reason(const struct shmt_draft_number *one,
         [SHMT_DRAFT_OPTION] = "an option -D of the application",
         [SHMT_DRAFT_GUARDED] = "a macro behind #ifndef",
         [SHMT_DRAFT_PLAIN] = "a #define of the source",
+        [SHMT_DRAFT_CONSTANT] = "a constant of the source",
         [SHMT_DRAFT_BLOCK] = "the launch's block",
         [SHMT_DRAFT_GRID] = "the launch's grid"};
 
@@ -455,8 +476,8 @@ static const char *suffix_of(const struct shmt_draft_number *one)
     return (one->way == SHMT_DRAFT_BLOCK && !one->given) ||
                    one->way == SHMT_DRAFT_GRID
                ? ", scope: launch}\n"
-           : one->way == SHMT_DRAFT_PLAIN ? ", override: true}\n"
-                                          : "}\n";
+           : one->way == SHMT_DRAFT_PLAIN || one->way == SHMT_DRAFT_CONSTANT
+               ? ", override: true}\n" : "}\n";
 }
 
 /* A grid is no power of two. */

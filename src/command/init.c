@@ -20,7 +20,7 @@ static const char help[] =
     "the source, in what that includes or in a file beside it, the launch,\n"
     "how long arrays are, and sizes. Parameters are extents of a block that\n"
     "the kernel asks for (blockDim), macros behind #ifndef, and each #define\n"
-    "of a number that reaches the block, the launch bounds or an array in\n"
+    "and constant that reaches the block, the launch bounds or an array in\n"
     "shared memory. What the text does not say is marked \"TODO: ...\";\n"
     "`shmtune check` lists the marks. Needs no GPU and no compiler.\n"
     "\n"

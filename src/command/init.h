@@ -16,7 +16,8 @@ struct shmt_init_macro {
     const char *reaches;              /* what makes it one; NULL: it is behind
                                          #ifndef */
     bool given;                       /* by the command that builds it; else,
-                                         if it reaches, a plain definition */
+                                         if it reaches, a plain definition, */
+    bool constant;                    /* or a constant */
     int64_t most;                     /* as an extent of the block, too */
 };
 
@@ -74,7 +75,7 @@ struct shmt_init_draft {
     const char *const *instance;      /* what its template is given; NULL for
                                          what is not known */
     const char *hosted;               /* what no device code has; NULL: none */
-    size_t macro_count;
+    size_t macro_count, macro_room;
     struct shmt_init_macro *macros;
     size_t global_count;              /* variables that the kernel uses, too */
     const struct shmt_source_global *globals;

@@ -2,7 +2,7 @@
 /*
  * init_macro: the macros of a source that its spec may give other values:
  * those that the kernel or its launch names, behind #ifndef, or plain
- * definitions of a number that reaches the block, an array in shared memory or
+ * definitions and constants that reach the block, an array in shared memory or
  * the launch bounds.  Called by init.c.
  */
 #include "config.h"
@@ -194,7 +194,7 @@ static void add_optional(struct shmt_init_draft *draft)
             add(draft, (struct shmt_init_macro){
                            name, given != NULL ? given
                                                : source->macros[k].value,
-                           NULL, given != NULL, 0});
+                           NULL, given != NULL, false, 0});
     }
 }
 
@@ -214,16 +214,55 @@ static void add_plain(struct shmt_init_draft *draft)
 
         if (reaches != NULL)
             add(draft, (struct shmt_init_macro){one->name, one->value,
-                                                reaches, given, 0});
+                                                reaches, given, false, 0});
     }
+}
+
+/* One that the kernel is made of, where the source has no other of the name. */
+static bool add_constant(struct shmt_init_draft *draft,
+                         const struct shmt_kernel_constant *one)
+{
+    const int64_t number = shmt_kernel_constant_value(one);
+    const char *const name =
+        shmt_arena_copy(draft->arena, one->name, one->length);
+    const char *const value =
+        shmt_arena_copy(draft->arena, one->value,
+                        strspn(one->value, "0123456789"));
+    const char *reaches;
+
+    if (name == NULL || value == NULL)
+        return false;
+    reaches = shmt_kernel_may_name(name) && is_used(draft, name, value) &&
+                      shmt_kernel_is_constant(draft->own, name, number)
+                  ? reached_by(draft, name) : NULL;
+    if (reaches != NULL)
+        add(draft, (struct shmt_init_macro){name, value, reaches, false, true,
+                                            0});
+    return true;
+}
+
+static bool add_constants(struct shmt_init_draft *draft)
+{
+    const char *const end = draft->parts + strlen(draft->parts);
+    struct shmt_kernel_constants scan = {.begin = draft->parts,
+                                         .at = draft->parts};
+    struct shmt_kernel_constant one;
+
+    while (draft->macro_count < draft->macro_room &&
+           shmt_kernel_next_constant(&scan, end, &one))
+        if (!add_constant(draft, &one))
+            return false;
+    return true;
 }
 
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
                                           struct shmt_error *err)
 {
-    draft->macros = shmt_arena_alloc(draft->arena,
-                                     draft->source.macro_count +
-                                         draft->source.define_count + 1,
+    enum { CONSTANTS = 64 };
+
+    draft->macro_room = draft->source.macro_count +
+                        draft->source.define_count + CONSTANTS;
+    draft->macros = shmt_arena_alloc(draft->arena, draft->macro_room,
                                      sizeof *draft->macros);
     draft->parts = shmt_source_slice(draft->arena, draft->text,
                                      draft->kernel);
@@ -234,7 +273,7 @@ enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
         return shmt_error_memory(err);
     add_optional(draft);
     add_plain(draft);
-    return SHMTUNE_OK;
+    return add_constants(draft) ? SHMTUNE_OK : shmt_error_memory(err);
 }
 
 const char *shmt_init_constant(const struct shmt_init_draft *draft)

@@ -163,8 +163,9 @@ static void add_parameters(const struct shmt_init_draft *draft,
 
         if (macro->reaches != NULL)
             shmt_text_addf(text, "  # %s is %s; %s.\n", macro->name,
-                           macro->given ? "given by -D"
-                                        : "a #define of the source",
+                           macro->given      ? "given by -D"
+                           : macro->constant ? "a constant of the source"
+                                             : "a #define of the source",
                            macro->reaches);
         shmt_text_addf(text, "  %s: {values: ", macro->name);
         if (shmt_init_number(macro->value, &value)) {

@@ -401,6 +401,30 @@ shmt_kernel_source_text(const struct shmt_kernel_evaluated *evaluated,
 /* The line of the first `#define NAME ...` in a text; 0: there is none. */
 int shmt_kernel_find_definition(const char *text, const char *name);
 
+/* `NAME = 32` of a constant, which a parameter may override, too. */
+struct shmt_kernel_constant {
+    const char *name;
+    size_t length;
+    const char *value, *end;       /* its digits, with `u` and `l` */
+};
+/* Those of a text, one after the other; begins as {.begin = text, .at = text};
+ * the rest belongs to constant.c. */
+struct shmt_kernel_constants {
+    const char *begin, *at;
+    bool constant, list;           /* the statement says so; `enum` was read */
+    size_t depth;                  /* of parentheses */
+};
+/* The next one before `end`; false: there is none, and `at` is there. */
+bool shmt_kernel_next_constant(struct shmt_kernel_constants *scan,
+                               const char *end,
+                               struct shmt_kernel_constant *out);
+/* The line of the first of that name; 0: there is none. */
+int shmt_kernel_find_constant(const char *text, const char *name);
+/* Whether there is one of that name, and each has the same number. */
+bool shmt_kernel_is_constant(const char *text, const char *name,
+                             int64_t value);
+int64_t shmt_kernel_constant_value(const struct shmt_kernel_constant *one);
+
 /* The space for one problem; the kernel must outlive it.  `limits` may be
  * NULL: the defaults. */
 enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,

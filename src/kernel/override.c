@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * override: plain definitions of parameters in a source, `#define TILE 32`, and
- * the text that the compiler is given in the place of one that has some.
+ * override: plain definitions of parameters in a source, `#define TILE 32` and
+ * `const int TILE = 32;`, and the text that the compiler is given in the place
+ * of one that has some.
  * Called by read.c, gpu/image.c and the command check.
  *
  * The value of such a definition becomes that of the parameter, and nothing
@@ -91,6 +92,12 @@ int shmt_kernel_find_definition(const char *text, const char *wanted)
             return line_of(text, name);
     }
     return 0;
+}
+
+static bool has_definition(const char *text, const char *name)
+{
+    return shmt_kernel_find_definition(text, name) > 0 ||
+           shmt_kernel_find_constant(text, name) > 0;
 }
 
 /* -- the text for the compiler -------------------------------------------- */
@@ -200,6 +207,21 @@ static size_t included(struct writer *writer, const char *from,
     return k;
 }
 
+static bool has_constant(const struct writer *writer,
+                         const struct shmt_kernel_header *file)
+{
+    struct shmt_kernel_constants scan = {.begin = file->text,
+                                         .at = file->text};
+    struct shmt_kernel_constant one;
+    size_t p;
+
+    while (shmt_kernel_next_constant(&scan, file->text + strlen(file->text),
+                                     &one))
+        if (winner(writer, one.name, one.length, true, &p) != NULL)
+            return true;
+    return false;
+}
+
 /* The headers that one includes, and whether it has a definition itself. */
 static bool look_into(struct writer *writer, size_t header, size_t **edges,
                       size_t *room, size_t *count)
@@ -208,6 +230,7 @@ static bool look_into(struct writer *writer, size_t header, size_t **edges,
         &writer->kernel->headers[header];
     const char *at = file->text, *sign;
 
+    writer->leads[header] = has_constant(writer, file);
     while ((sign = next_directive(file->text, &at)) != NULL) {
         size_t length, p, k;
         const char *const name = defines(sign, &length);
@@ -308,21 +331,58 @@ static bool write_include(struct writer *writer,
     return true;
 }
 
+/* A file that is being written. */
+struct writing {
+    struct shmt_kernel_constants scan;
+    const char *done;                  /* what is written */
+    bool header;
+};
+
+/* The text up to `end`, with the values of parameters in its constants. */
+static void write_code(struct writer *writer, struct writing *writing,
+                       const char *end)
+{
+    struct shmt_kernel_constant one;
+
+    writing->scan.at = writing->done > writing->scan.at ? writing->done
+                                                        : writing->scan.at;
+    while (shmt_kernel_next_constant(&writing->scan, end, &one)) {
+        size_t p;
+        const struct shmt_parameter *const parameter =
+            winner(writer, one.name, one.length, writing->header, &p);
+
+        if (parameter == NULL)
+            continue;
+        shmt_text_add_bytes(&writer->text, writing->done,
+                            (size_t)(one.value - writing->done));
+        shmt_kernel_macro_add(
+            parameter,
+            writer->evaluated->values[writer->kernel->dimension_count + p],
+            &writer->text);
+        writing->done = one.end;
+    }
+    shmt_text_add_bytes(&writer->text, writing->done,
+                        (size_t)(end - writing->done));
+    writing->done = end;
+}
+
 /* The text up to the directive's value, and the parameter's in its place. */
-static bool write_definition(struct writer *writer, const char *done,
-                             const char *sign, const char *end, bool header)
+static bool write_definition(struct writer *writer, struct writing *writing,
+                             const char *sign, const char *end)
 {
     size_t length, p;
     const char *const name = defines(sign, &length);
     const struct shmt_parameter *const parameter =
-        name == NULL ? NULL : winner(writer, name, length, header, &p);
+        name == NULL ? NULL
+                     : winner(writer, name, length, writing->header, &p);
 
     if (parameter == NULL)
         return false;
-    shmt_text_add_bytes(&writer->text, done, (size_t)(name + length - done));
+    write_code(writer, writing, name + length);
     add_value(parameter,
               writer->evaluated->values[writer->kernel->dimension_count + p],
               name + length, end, &writer->text);
+    writing->done = end;
     return true;
 }
 
@@ -337,34 +397,30 @@ static bool ends_condition(const char *sign)
 static void write_file(struct writer *writer,
                        const struct shmt_kernel_header *file, bool header)
 {
-    const char *at = file->text, *done = file->text, *sign;
+    struct writing writing = {{.begin = file->text, .at = file->text},
+                              file->text, header};
+    const char *at = file->text, *sign;
     bool moved = false;                /* lines are not where they were */
 
     while ((sign = next_directive(file->text, &at)) != NULL &&
            !writer->text.failed && writer->text.length < MOST_TEXT) {
-        if (write_definition(writer, done, sign, at, header)) {
-            done = at;
+        if (write_definition(writer, &writing, sign, at) || !writer->headers)
             continue;
-        }
-        if (!writer->headers)
-            continue;
-        shmt_text_add_bytes(&writer->text, done, (size_t)(sign - done));
-        done = sign;
+        write_code(writer, &writing, sign);
         if (header && says_once(sign)) {
-            done = at;
+            writing.done = at;
         } else if (write_include(writer, file, sign, header)) {
-            done = at + (*at == '\n');
+            writing.done = at + (*at == '\n');
             moved = true;
         } else if (moved && ends_condition(sign) && *at == '\n') {
-            done = at + 1;
-            shmt_text_add_bytes(&writer->text, sign, (size_t)(done - sign));
+            write_code(writer, &writing, at + 1);
         }
-        if (done > at)
+        if (writing.done > at)
             shmt_text_add_line_mark(&writer->text,
-                                    (size_t)line_of(file->text, done),
+                                    (size_t)line_of(file->text, writing.done),
                                     file->path);
     }
-    shmt_text_add(&writer->text, done);
+    write_code(writer, &writing, file->text + strlen(file->text));
 }
 
 static void find_in_headers(struct writer *writer)
@@ -374,8 +430,7 @@ static void find_in_headers(struct writer *writer)
     for (size_t p = 0; p < kernel->parameter_count; p++) {
         writer->in_header[p] =
             kernel->parameters[p].overrides &&
-            shmt_kernel_find_definition(writer->code->text,
-                                        kernel->parameters[p].name) == 0;
+            !has_definition(writer->code->text, kernel->parameters[p].name);
         writer->headers |= writer->in_header[p];
     }
 }
@@ -443,14 +498,15 @@ static enum shmtune_status check_definition(struct shmt_kernel_reader *reader,
                                             const char *name)
 {
     const struct shmt_kernel *kernel = reader->kernel;
-    bool found = shmt_kernel_find_definition(kernel->code.text, name) > 0;
+    bool found = has_definition(kernel->code.text, name);
 
     for (size_t k = 0; k < kernel->header_count && !found; k++)
-        found = shmt_kernel_find_definition(kernel->headers[k].text, name) > 0;
+        found = has_definition(kernel->headers[k].text, name);
     return found ? SHMTUNE_OK
                  : shmt_yaml_refuse(node, reader->err, "override, but no "
-                                    "source has \"#define %s VALUE\"; leave "
-                                    "the key out", name);
+                                    "source has \"#define %s VALUE\" or a "
+                                    "constant %s = NUMBER; leave the key out",
+                                    name, name);
 }
 
 enum shmtune_status
@@ -489,7 +545,7 @@ shmt_kernel_override_read(struct shmt_kernel_reader *reader,
                                                        : "it is an option");
     if (shmt_yaml_get(reader->root, "source") == NULL)
         return shmt_yaml_refuse(node, reader->err, "override without a "
-                                "\"source\" that has the #define of %s",
+                                "\"source\" that defines %s",
                                 parameter->name);
     return SHMTUNE_OK;
 }

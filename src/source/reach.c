@@ -268,7 +268,9 @@ static bool has(const char *name, const char *word)
 
 bool shmt_source_is_warp(const char *name, int64_t value)
 {
-    return value == 32 && has(name, "warp") &&
+    if (value == 32 && strlen(name) == 2 && has(name, "ws"))
+        return true;
+    return value == 32 && (has(name, "warp") || has(name, "wave")) &&
            (strlen(name) == strlen("warp") || has(name, "siz") ||
             has(name, "sz") || has(name, "per_warp") || has(name, "perwarp") ||
             has(name, "width") || has(name, "lanes"));

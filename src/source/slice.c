@@ -102,6 +102,16 @@ static size_t behind(const struct slice *slice, size_t k)
                : k + 1;
 }
 
+/* A sign of the name `operator+=`, `operator<`. */
+static bool is_operator(const struct slice *slice, size_t k)
+{
+    return k > 2 && !is(slice, k, "(") &&
+           (is(slice, k - 1, "operator") ||
+            (is(slice, k - 2, "operator") && !is(slice, k - 1, "(")) ||
+            (is(slice, k - 3, "operator") && !is(slice, k - 1, "(") &&
+             !is(slice, k - 2, "(")));
+}
+
 /* The part that begins at k, and what it declares; where it ends.  A function
  * ends with its body, all else with a `;`. */
 static size_t read_part(struct slice *slice, size_t k)
@@ -118,6 +128,10 @@ static size_t read_part(struct slice *slice, size_t k)
             declare_constants(slice, k, part);
         if (!given && is_declared(slice, k))
             declare(slice, at(slice, k)->at, at(slice, k)->length, part);
+        if (is_operator(slice, k)) {
+            k++;
+            continue;
+        }
         given = is(slice, k, ",") ? false : given || is(slice, k, "=");
         is_enum |= is(slice, k, "enum");
         has_key |= is_one_of(slice, k, keys);
@@ -261,14 +275,52 @@ static bool is_member(const struct slice *slice, size_t k)
                      (is(slice, k - 1, ">") && is(slice, k - 2, "-")));
 }
 
+/* The parameters of a function: tokens from its `(` to its `{`; the same twice:
+ * the part is none. */
+static void find_parameters(const struct slice *slice, const struct part *part,
+                            size_t *from, size_t *to)
+{
+    size_t k = part->from;
+
+    while (k < part->to && !is(slice, k, "{") && !is(slice, k, "="))
+        k++;
+    *from = *to = k;
+    if (k == part->from || k == part->to || !is(slice, k - 1, ")"))
+        return;
+    for (size_t n = part->from; n < k; n++)
+        if (is(slice, n, "(") &&
+            shmt_source_behind(slice->tokens, n, part->to) == k)
+            *from = n;
+}
+
+/* Whether the name at k is that of one of them: what has the name elsewhere is
+ * not meant. */
+static bool is_parameter(const struct slice *slice, size_t k, size_t from,
+                         size_t to)
+{
+    static const char *const ends[] = {",", ")", "[", NULL};
+
+    for (size_t n = from + 2; n < to; n++)
+        if (shmt_source_same(at(slice, n), at(slice, k)) &&
+            is_one_of(slice, n + 1, ends) && !is(slice, n - 1, ",") &&
+            !is(slice, n - 1, "<") && !is(slice, n - 1, "[") &&
+            !is(slice, n - 1, "(") && !is(slice, n - 1, "const"))
+            return true;
+    return false;
+}
+
 static void take_part(struct slice *slice, const struct part *part)
 {
+    size_t from, to;
+
+    find_parameters(slice, part, &from, &to);
     for (size_t k = part->from; k < part->to; k++) {
         const struct shmt_source_token *const token = at(slice, k);
 
         if (token->word == SHMT_SOURCE_DIRECTIVE)
             take_directive(slice, token);
-        else if (token->word == SHMT_SOURCE_NAME && !is_member(slice, k))
+        else if (token->word == SHMT_SOURCE_NAME && !is_member(slice, k) &&
+                 !is_parameter(slice, k, from, to))
             take_name(slice, token->at, token->length);
     }
 }

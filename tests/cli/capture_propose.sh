@@ -96,6 +96,38 @@ check "no value makes arrays of any kernel too large, nor several do" all \
     "has '- \"4 * (NDIM + 2 * R) * (NDIM + 2 * R) * (NDIM + 2 * R) <= 49152\"'" \
     "has '- \"8 * WIDE + 4 * (NDIM * R) <= 49152\"'" checks
 
+# Constants, as those of macros.
+cat >source.cu <<'END'
+__constant__ float offsets[2];
+namespace { constexpr int LANES = 64; }
+enum { ROWS = 4, TAPS = 8 };
+extern "C" __global__ void blend(float *x)
+{
+    const int TWICE = 8;
+    __shared__ float s[TAPS * TWICE];
+    x[0] = s[0];
+}
+extern "C" __global__ void cover(float *z, const float *x, float a, int n)
+{
+    static const int TWICE = 16;
+    const int last = 0, UNROLL = 2;
+    __shared__ float s[LANES + TWICE][ROWS];
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    s[last][0] = 0;
+#pragma unroll UNROLL
+    for (int k = 0; k < 16; k++)
+        if (i < n) z[i] = a * x[i] + s[0][0];
+}
+END
+cover
+check "constants of the kernel are parameters" all "exits 0" \
+    "has '  # LANES is a constant of the source; it stands in an array in shared memory.'" \
+    "has '  LANES: {values: [16, 32, 64, 128, 256], default: 64, override: true}'" \
+    "has '  ROWS: {values: [1, 2, 4, 8, 16], default: 4, override: true}'" \
+    "has '  UNROLL: {values: [1, 2, 4, 8], default: 2, override: true}'" checks
+check "but for those of others, and of which there are two" all \
+    "! has TAPS" "! has TWICE"
+
 # A table has a length, an assertion wants even numbers, and both are of this kernel.
 cat >source.cu <<'END'
 __constant__ float offsets[2];

@@ -340,6 +340,50 @@ inspects within --config TILE=16
 check "a header behind a false #if is read where it is true" \
     [ "$(bytes 'TILE=16 BLOCK=128')" = 64 ]
 
+# Constants, which no macro may have the name of.
+constants() {
+    spec constant <<'END'
+#define LINE_OF const int TILE = 6; // const int TILE = 5;
+template <const int TILE = 7, class T = int> struct plain { static const int n = TILE; };
+inline int twice(const int TILE = 8, int n = 1) { return TILE * n; } static const char *text() { return "const int TILE = 9;"; }
+struct both { int TILE; }; enum kind { NONE, ROWS = 4, ALL };
+namespace wide {
+static constexpr unsigned FIRST = 1, TILE
+    = 32u, LAST = TILE + 1;
+}
+extern "C" __global__ void constant(float *o, int n)
+{
+    const bool is = wide::TILE == 32;
+    both both; both.TILE = 3; __shared__ float tile[wide::LAST * ROWS];
+
+    static_assert(ALL == ROWS + 1 && plain<>::n == 7 && __LINE__ == 14, "");
+    tile[threadIdx.x] = o[n] + (text()[14] == '9') + both.TILE + is;
+    __syncthreads();
+    o[0] = tile[n];
+}
+END
+    sed -i "s/^parameters:\$/&\n  TILE: {values: [16, 32], default: 32, override: true}\n  ROWS: {values: [2, 4], default: 4, override: true}/" \
+        "$folder/own/constant.yaml"
+}
+constants
+inspects constant --all
+check "a constant has the parameter's value" all "exits 0" \
+    "[ '$(bytes 'TILE=16 ROWS=4 BLOCK=128')' = 272 ]" \
+    "[ '$(bytes 'TILE=32 ROWS=2 BLOCK=128')' = 264 ]"
+run check "$folder/own/constant.yaml"
+check "and check takes it" all "exits 0" "out_has 'the default compiles'"
+printf '%s\n' '#pragma once' 'namespace wide {' 'constexpr int TILE = 32;' \
+    'const int LAST = TILE + 1; }' >"$folder/own/wide.h"
+sed -i -e '/^namespace/,/^}/d' -e '1i #include "wide.h"\n\n\n' "$folder/own/constant.cu"
+inspects constant --config TILE=16
+check "so has one of a header" all "exits 0" \
+    "[ '$(bytes 'TILE=16 ROWS=4 BLOCK=128')' = 272 ]"
+constants
+sed -i 's/= 32u/= 30 + 2/' "$folder/own/constant.cu"
+inspects constant --config TILE=16
+check "one that is no number has none" all "exits 2" \
+    "err_has 'override, but no source has .* or a constant TILE = NUMBER'"
+
 # -- a table in a header of somebody else ------------------------------------
 
 cat >"$folder/own/product.cuh" <<'END'

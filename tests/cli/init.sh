@@ -343,7 +343,13 @@ sed 's/^#define TILE_DIM/constexpr int TILE_DIM =/; s/BLOCK_ROWS 8/BLOCK_ROWS RO
     s/32$/32;/; /PER_THREAD 2/d; s/PER_THREAD [*]//; /^#ifndef GUARDED/,/^#endif/d' \
     "$own/plain.cu" >"$own/constant.cu"
 run init "$own/constant.cu" -o "$own/scale.yaml" --force
-check "a constant is named, which a macro could be" all "exits 0" \
+check "a constant is a parameter, too" all "exits 0" \
+    "has '# TILE_DIM is a constant of the source; it is an extent of the block.'" \
+    "has 'TILE_DIM: {values: [8, 16, 32, 64, 128], default: 32, override: true}'" \
+    "has 'grid: [\"width // TILE_DIM\"]'"
+sed -i 's/= 32;/= (32);/' "$own/constant.cu"
+run init "$own/constant.cu" -o "$own/scale.yaml" --force
+check "another is named, which a macro could be" all "exits 0" \
     "has 'behind #ifndef BLOCK; TILE_DIM, a constant there, may be one'"
 cp "$folder/drafted.yaml" "$own/scale.yaml"
 sed 's/{default: "TODO[^}]*}/{default: 1024}/; /^reference/d

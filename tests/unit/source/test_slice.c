@@ -67,6 +67,29 @@ static void others_are_left_out(void)
     }
 }
 
+/* A parameter hides what has its name elsewhere, and an operator is a function
+ * as any other. */
+static void names_are_those_of_the_kernel(void)
+{
+    static const char text[] =
+        "struct part { float x; };\n"
+        "__device__ void operator+=(part &a, part b) { a.x += b.x; }\n"
+        "__device__ bool operator<(part a, const part &b) { return a.x < b.x;"
+        " }\n__device__ void operator()(part a) {}\n"
+        "const int BLOCK = 256;\nconst int count = 4 * BLOCK;\n"
+        "struct given { int deep[DEEP]; };\n#define DEEP 3\n"
+        "const int last = LAST;\n#define LAST 5\n"
+        "__global__ void __launch_bounds__(last)\n"
+        "k(part *x, int count, const given, int list[]) {\n"
+        "    if (threadIdx.x < count + list[0]) x[0] += x[1];\n}\n";
+    const char *const out = slice(text);
+
+    CHECK(!has(out, "BLOCK"));
+    CHECK(has(out, "DEEP"));
+    CHECK(has(out, "LAST"));
+    CHECK(has(out, "part"));
+}
+
 /* Conditions may choose what is compiled; the default of a macro is none. */
 static void conditions_are_kept(void)
 {
@@ -154,7 +177,11 @@ static void warps_have_their_size(void)
     CHECK(shmt_source_is_warp("warpSz", 32));
     CHECK(shmt_source_is_warp("THREADS_PER_WARP", 32));
     CHECK(shmt_source_is_warp("WARP", 32));
+    CHECK(shmt_source_is_warp("WAVE_SIZE", 32));
+    CHECK(shmt_source_is_warp("ws", 32));
     CHECK(!shmt_source_is_warp("WARP_SIZE", 64));
+    CHECK(!shmt_source_is_warp("ROWS", 32));
+    CHECK(!shmt_source_is_warp("WAVES", 32));
     CHECK(!shmt_source_is_warp("WARPS_PER_BLOCK", 32));
     CHECK(!shmt_source_is_warp("WARPS", 32));
     CHECK(!shmt_source_is_warp("SIZE", 32));
@@ -219,6 +246,7 @@ int main(void)
     if (arena == NULL)
         return EXIT_FAILURE;
     CHECK_RUN(others_are_left_out);
+    CHECK_RUN(names_are_those_of_the_kernel);
     CHECK_RUN(conditions_are_kept);
     CHECK_RUN(anything_ends);
     CHECK_RUN(blocks_are_asked_for);
