@@ -64,6 +64,7 @@ struct shmt_init_draft {
                                          of, and what the host's code names
                                          that launches it */
     const char *launching;
+    bool asks_block;                  /* they ask how large a block is */
     const struct shmt_source_kernel *reference;  /* NULL: none looks like it */
     const struct shmt_source_launch *launch;     /* NULL: there is none */
     struct shmt_signature signature;  /* of the kernel, types by their names */

@@ -251,7 +251,7 @@ const char *shmt_init_expr(const struct shmt_init_draft *draft,
 const char *shmt_init_extent(struct shmt_init_draft *draft, const char *code,
                              int axis, bool threads)
 {
-    const bool opens = !threads || draft->kernel->asks_block;
+    const bool opens = !threads || draft->asks_block;
     const struct shmt_source_names names = {.find = find_name,
                                             .context = draft,
                                             .open = opens ? open_name : NULL,

@@ -271,6 +271,8 @@ enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
     if (draft->macros == NULL || draft->parts == NULL ||
         draft->launching == NULL)
         return shmt_error_memory(err);
+    for (int axis = 0; axis < 3; axis++)
+        draft->asks_block |= shmt_source_asks_block(draft->parts, axis);
     add_optional(draft);
     add_plain(draft);
     return add_constants(draft) ? SHMTUNE_OK : shmt_error_memory(err);

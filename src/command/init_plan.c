@@ -106,7 +106,7 @@ static bool add_threads(struct shmt_init_draft *draft, int axis,
     const int64_t value = strtoll(number, NULL, 10);
     const size_t instance = instance_with(draft, number);
 
-    if ((!draft->kernel->asks_block && instance == 0) ||
+    if ((!draft->asks_block && instance == 0) ||
         draft->thread_count == 3 || value < (axis == 0 ? 8 : 2) ||
         value > 1024 ||
         shmt_text_mentions(draft->text, names[axis], 1) > 0)

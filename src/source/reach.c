@@ -94,7 +94,8 @@ static bool asks(const char *text, const char *word, int axis)
 bool shmt_source_asks_block(const char *text, int axis)
 {
     return asks(text, "blockDim", axis) ||
-           shmt_text_mentions(text, "this_thread_block", 1) > 0;
+           shmt_text_mentions(text, "this_thread_block", 1) > 0 ||
+           shmt_text_mentions(text, "this_grid", 1) > 0;
 }
 
 /* Whether blockIdx, at `at`, is multiplied by blockDim, both of an axis. */
@@ -123,9 +124,22 @@ static bool is_multiplied(const char *text, const char *at, int axis)
            strncmp(before - length, dim, length) == 0;
 }
 
+/* `this_grid().thread_rank()`, and not the number of a block. */
+static bool ranks_threads(const char *text)
+{
+    static const char *const blocks[] = {"block_rank", "block_index",
+                                         "group_index", "cluster_rank"};
+
+    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
+        if (shmt_text_mentions(text, blocks[k], 1) > 0)
+            return false;
+    return shmt_text_mentions(text, "this_grid", 1) > 0 &&
+           shmt_text_mentions(text, "thread_rank", 1) > 0;
+}
+
 bool shmt_source_counts_threads(const char *text, int axis)
 {
-    bool found = false;
+    bool found = axis == 0 && ranks_threads(text);
 
     for (const char *at = text; (at = strstr(at, "blockIdx")) != NULL;
          at += strlen("blockIdx")) {

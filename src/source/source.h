@@ -250,7 +250,8 @@ int64_t shmt_source_bound(const char *text);
 /* Whether the text asks how large a block is along an axis, 0 to 2. */
 bool shmt_source_asks_block(const char *text, int axis);
 /* Whether a block has no part but that of its threads, counted over the grid:
- * each `blockIdx.x` is multiplied by `blockDim.x`. */
+ * each `blockIdx.x` is multiplied by `blockDim.x`, or it has a thread's rank in
+ * the grid. */
 bool shmt_source_counts_threads(const char *text, int axis);
 /* *strides: a sum of the text goes on by how many blocks there are along the
  * axis, `i += gridDim.x * blockDim.x`, or something is divided by it, as where

@@ -460,4 +460,40 @@ fi
 run init "$own/several.cu" --entry twice --force
 check "on two sides of a condition it is one" has 'entry: twice'
 
+# -- a block that a macro, a function, or a group asks for ----------------------
+cat >"$own/asked.cu" <<'END'
+#include <cooperative_groups.h>
+#define EACH(i, n) \
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); \
+         i += blockDim.x * gridDim.x)
+__device__ int own_index() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__global__ void by_macro(float *y, int n) { EACH(i, n) y[i] = n; }
+__global__ void by_function(float *y, int n) { if (own_index() < n) y[own_index()] = n; }
+__global__ void by_group(float *y, int n)
+{
+    unsigned long long i = cooperative_groups::this_grid().thread_rank();
+    if (i < n) y[i] = n;
+}
+__global__ void by_none(float *y, int n) { y[threadIdx.x] = n; }
+int main()
+{
+    const int n = 65536;
+    float *y;
+    cudaMalloc(&y, n * sizeof(float));
+    by_macro<<<(n + 255) / 256, 256>>>(y, n);
+    by_function<<<(n + 255) / 256, 256>>>(y, n);
+    by_group<<<(n + 255) / 256, 256>>>(y, n);
+    by_none<<<1, 256>>>(y, 256);
+}
+END
+draft=$own/asked.yaml
+for kernel in by_macro by_function by_group; do
+    run init "$own/asked.cu" --entry $kernel --force
+    check "$kernel: the block is a parameter" all "exits 0" \
+        "has 'BLOCK_X: {values: [64, 128, 256, 512, 1024], default: 256, scope: launch}'" \
+        "has 'grid: [\"ceildiv(n, BLOCK_X)\"]'"
+done
+run init "$own/asked.cu" --entry by_none --force
+check "where none does it is none" all "exits 0" "lacks BLOCK_X"
+
 finish

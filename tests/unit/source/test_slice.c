@@ -122,6 +122,7 @@ static void blocks_are_asked_for(void)
     CHECK(!shmt_source_asks_block("i = blockDim.y + my_blockDim.x", 0));
     CHECK(shmt_source_asks_block("const dim3 b = blockDim;", 2));
     CHECK(shmt_source_asks_block("cg::this_thread_block().size()", 0));
+    CHECK(shmt_source_asks_block("cg::this_grid().thread_rank()", 0));
 }
 
 static void bounds_are_read(void)
@@ -145,6 +146,12 @@ static void threads_are_counted(void)
     CHECK(!shmt_source_counts_threads("i = blockIdx.y * blockDim.x;", 1));
     CHECK(!shmt_source_counts_threads("i = threadIdx.x;", 0));
     CHECK(!shmt_source_counts_threads("* blockIdx.x", 0));
+    CHECK(shmt_source_counts_threads("i = cg::this_grid().thread_rank();", 0));
+    CHECK(!shmt_source_counts_threads(
+        "auto g = this_grid(); i = g.thread_rank(); b = g.block_rank();", 0));
+    CHECK(!shmt_source_counts_threads(
+        "i = this_grid().thread_rank(); y[blockIdx.x] = i;", 0));
+    CHECK(!shmt_source_counts_threads("i = this_grid().thread_rank();", 1));
 }
 
 static bool strides(const char *text, int axis)
