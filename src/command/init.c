@@ -384,6 +384,8 @@ static enum shmtune_status study(struct shmt_init_draft *draft,
     enum shmtune_status status = shmt_init_find_macros(draft, err);
 
     if (status == SHMTUNE_OK)
+        status = shmt_init_find_arrays(draft, err);
+    if (status == SHMTUNE_OK)
         status = shmt_init_find_types(draft, err);
     if (status == SHMTUNE_OK)
         status = shmt_init_plan(draft, err);

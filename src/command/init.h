@@ -85,6 +85,10 @@ struct shmt_init_draft {
     size_t thread_count;
     struct shmt_init_threads threads[3];
     const char *grid, *block, *shared;   /* as expressions; NULL: not said */
+    const char *extents[3];           /* of the block; NULL: not said */
+    size_t array_count;               /* what arrays in shared memory take, in
+                                         parameters */
+    const char **arrays;
     struct shmt_init_said *said;      /* one for each argument */
 };
 
@@ -140,6 +144,14 @@ enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
 /* A `constexpr int NAME = 32;` that would be one of them as a macro behind
  * #ifndef; NULL: none. */
 const char *shmt_init_constant(const struct shmt_init_draft *draft);
+
+/* init_shared.c: which arrays in shared memory parameters make, and how large
+ * each may be, alone. */
+enum shmtune_status shmt_init_find_arrays(struct shmt_init_draft *draft,
+                                          struct shmt_error *err);
+/* What several of them may not come to together, as the key of a spec. */
+void shmt_init_add_constraints(const struct shmt_init_draft *draft,
+                               struct shmt_text *text);
 
 /* init_global.c: whether the kernel uses one that nobody else gives a value, or
  * writes it. */

@@ -119,6 +119,23 @@ static bool names(const char *text, const char *variable)
     return shmt_text_mentions(text, own, 1) > 0;
 }
 
+/* Whether a variable still has that value at the launch: none has been given to
+ * it behind, or between. */
+static bool holds(const struct shmt_init_draft *draft, size_t which)
+{
+    const struct shmt_source_variable *const all = draft->source.variables;
+    const struct shmt_source_variable *const one = &all[which];
+    const int launch = draft->launch->line;
+
+    if (one->called > 0)
+        return true;
+    for (size_t k = 0; k < draft->source.variable_count; k++)
+        if (all[k].called == 0 && all[k].line > one->line &&
+            all[k].line <= launch && strcmp(all[k].name, one->name) == 0)
+            return false;
+    return one->line <= launch;
+}
+
 /* `<<<grid, NAME>>>`, or `dim3 threads(NAME, 8)`, `threads.x = NAME` for
  * that. */
 static bool is_launched(const struct shmt_init_draft *draft, const char *name)
@@ -130,6 +147,7 @@ static bool is_launched(const struct shmt_init_draft *draft, const char *name)
         return true;
     for (size_t k = 0; k < draft->source.variable_count; k++)
         if (names(block, draft->source.variables[k].name) &&
+            holds(draft, k) &&
             shmt_text_mentions(draft->source.variables[k].value, name, 1) > 0)
             return true;
     return false;

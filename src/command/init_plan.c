@@ -28,6 +28,13 @@ static bool is_number(const char *said)
            said[strspn(said, "0123456789")] == '\0';
 }
 
+/* 0xdeadbeef, which is no size: a dimension ends at INT32_MAX. */
+static bool is_beyond(const char *said)
+{
+    return is_number(said) &&
+           (strlen(said) > 10 || strtoll(said, NULL, 10) > INT32_MAX);
+}
+
 /* -- dimensions ------------------------------------------------------------ */
 
 /* Parameters that are whole numbers, unless the launch gives them a number
@@ -44,7 +51,8 @@ static void find_dimensions(struct shmt_init_draft *draft)
         if (!shmt_init_is_dimension(one))
             continue;
         said = code == NULL ? NULL : shmt_init_expr(draft, code);
-        if (said != NULL && (said[0] == '-' || strcmp(said, "0") == 0))
+        if (said != NULL && (said[0] == '-' || strcmp(said, "0") == 0 ||
+                             is_beyond(said)))
             continue;
         draft->dimensions[draft->dimension_count++] =
             (struct shmt_init_dimension){one->name,
@@ -147,6 +155,7 @@ static void plan_block(struct shmt_init_draft *draft)
         if (is_number(said[axis]) && add_threads(draft, axis, said[axis]))
             said[axis] = draft->threads[draft->thread_count - 1].name;
     }
+    memcpy(draft->extents, said, sizeof said);
     draft->block = list(draft, said);
 }
 
@@ -277,6 +286,24 @@ static const char *literal(struct shmt_init_draft *draft, const char *code,
     return NULL;
 }
 
+/* Such a number as the argument's type has it: an int of 0xffffffff is -1. */
+static const char *wrapped(struct shmt_init_draft *draft,
+                           const struct shmt_signature_parameter *one,
+                           const char *code)
+{
+    const char *const said = shmt_init_expr(draft, code);
+    char text[32];
+    int64_t value;
+
+    if (said == NULL || !is_beyond(said) || strlen(said) > 18)
+        return NULL;
+    value = strtoll(said, NULL, 10);
+    if (one->element == SHMT_ELEMENT_I32)
+        value = (int32_t)value;
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    return shmt_arena_copy(draft->arena, text, strlen(text));
+}
+
 static void plan_argument(struct shmt_init_draft *draft, size_t k)
 {
     enum { HOPS = 4 };
@@ -290,6 +317,9 @@ static void plan_argument(struct shmt_init_draft *draft, size_t k)
         draft->said[k].value = one->name;
     else if (code != NULL && one->kind != SHMT_SIGNATURE_OTHER)
         draft->said[k].value = literal(draft, code, HOPS);
+    if (code != NULL && !one->pointer && draft->said[k].value == NULL &&
+        one->kind != SHMT_SIGNATURE_OTHER)
+        draft->said[k].value = wrapped(draft, one, code);
 }
 
 enum shmtune_status shmt_init_plan(struct shmt_init_draft *draft,

@@ -111,7 +111,7 @@ static void add_values(int64_t value, int64_t least, int64_t most, bool zero,
     shmt_init_add_values(values, count, value, text);
 }
 
-/* Extents of the block; with several their product is that of a block. */
+/* Extents of the block. */
 static void add_threads(const struct shmt_init_draft *draft,
                         struct shmt_text *text)
 {
@@ -131,13 +131,6 @@ static void add_threads(const struct shmt_init_draft *draft,
         shmt_text_add(text, one->is_macro || one->instance > 0
                                 ? "}\n" : ", scope: launch}\n");
     }
-    if (draft->thread_count < 2)
-        return;
-    shmt_text_add(text, "constraints:\n- ");
-    for (size_t k = 0; k < draft->thread_count; k++)
-        shmt_text_addf(text, "%s%s", k == 0 ? "" : " * ",
-                       draft->threads[k].name);
-    shmt_text_addf(text, " <= %lld\n", (long long)most);
 }
 
 static void add_parameters(const struct shmt_init_draft *draft,
@@ -183,6 +176,7 @@ static void add_parameters(const struct shmt_init_draft *draft,
                                 ? "}\n" : ", override: true}\n");
     }
     add_threads(draft, text);
+    shmt_init_add_constraints(draft, text);
 }
 
 /* `key` as the host says it, or a mark that quotes its code. */

@@ -331,11 +331,13 @@ void run(float *o, float *i, int w)
 END
 run init "$own/plain.cu" -o "$own/scale.yaml" --force
 check "definitions that reach the block are parameters" all "exits 0" \
-    "has 'TILE_DIM: {values: [8, 16, 32, 64, 128], default: 32, override: true}'" \
+    "has 'TILE_DIM: {values: [8, 16, 32, 64], default: 32, override: true}'" \
     "has 'BLOCK_ROWS: {values: [2, 4, 8, 16, 32], default: 8, override: true}'" \
     "has 'PER_THREAD: {values: [1, 2, 4, 8], default: 2, override: true}'" \
     "has '# BLOCK_ROWS is a #define of the source; it is an extent of the block.'" \
     "has '# PER_THREAD is a #define of the source; it multiplies the block'" \
+    "has '- TILE_DIM * BLOCK_ROWS <= 1024'" \
+    "has '- TILE_DIM * BLOCK_ROWS % 32 == 0'" \
     "has 'block: [\"TILE_DIM\", \"BLOCK_ROWS\"]'" "has '  GUARDED: {values: '" \
     "! has LIMIT" "! has HALF"
 cp "$own/scale.yaml" "$folder/drafted.yaml"
@@ -345,7 +347,7 @@ sed 's/^#define TILE_DIM/constexpr int TILE_DIM =/; s/BLOCK_ROWS 8/BLOCK_ROWS RO
 run init "$own/constant.cu" -o "$own/scale.yaml" --force
 check "a constant is a parameter, too" all "exits 0" \
     "has '# TILE_DIM is a constant of the source; it is an extent of the block.'" \
-    "has 'TILE_DIM: {values: [8, 16, 32, 64, 128], default: 32, override: true}'" \
+    "has 'TILE_DIM: {values: [8, 16, 32, 64], default: 32, override: true}'" \
     "has 'grid: [\"width // TILE_DIM\"]'"
 sed -i 's/= 32;/= (32);/' "$own/constant.cu"
 run init "$own/constant.cu" -o "$own/scale.yaml" --force

@@ -496,4 +496,54 @@ done
 run init "$own/asked.cu" --entry by_none --force
 check "where none does it is none" all "exits 0" "lacks BLOCK_X"
 
+# -- what parameters may not come to together ------------------------------------
+cat >"$own/tiles.cu" <<'END'
+#define DEPTH 64
+#define ROWS 32
+#define WIDE 16
+#define HIGH 16
+#define ALONE 5000
+__global__ void other(float *y)
+{
+    __shared__ float all[ROWS * DEPTH], more[ALONE];
+    all[threadIdx.x] = more[threadIdx.x] = y[threadIdx.x];
+    y[threadIdx.x] = all[0] + more[0];
+}
+__global__ void tiles(float *y, unsigned key, int sign)
+{
+    __shared__ float a[WIDE][DEPTH], b[HIGH][DEPTH];
+    a[threadIdx.x][0] = b[threadIdx.y][0] = y[blockIdx.x * WIDE];
+    y[blockIdx.x * WIDE + threadIdx.x] = a[threadIdx.x][0] + key + sign;
+}
+int main()
+{
+    float *y;
+    dim3 blocks, threads;
+    cudaMalloc(&y, 4096 * sizeof(float));
+    threads = dim3(ROWS, 8);
+    other<<<1, threads>>>(y);
+    threads = dim3(WIDE, HIGH);
+    blocks = dim3(4096 / WIDE);
+    tiles<<<blocks, threads>>>(y, 0xdeadbeef, 0xffffffff);
+}
+END
+draft=$own/tiles.yaml
+run init "$own/tiles.cu" --entry tiles --force
+check "arrays of each kernel are no larger than there is" all "exits 0" \
+    "has 'DEPTH: {values: [16, 32, 64, 128], default: 64, override: true}'" \
+    "has '- 4 * WIDE * DEPTH + 4 * HIGH * DEPTH <= 49152'"
+check "and no block is" all "has '- WIDE * HIGH <= 1024'" \
+    "has '- WIDE * HIGH % 32 == 0'"
+check "what the block is elsewhere is not its own" all "lacks 'ROWS: {'" \
+    "lacks 'ALONE: {'" "has 'block: [\"WIDE\", \"HIGH\"]'"
+check "a number that is no size is none" all "lacks 'problem:'" \
+    "has 'key: {type: u32, value: 3735928559}'" \
+    "has 'sign: {type: i32, value: -1}'" "marks 0"
+run check --no-compile "$draft"
+check "it is a spec" exits 0
+run init "$own/tiles.cu" --entry other --force
+check "an array of one parameter bounds its values" all "exits 0" \
+    "has 'ALONE: {values: [2048, 4096, 5000, 8192], default: 5000, override: true}'" \
+    "has '- 4 * (ROWS * DEPTH) + 4 * ALONE <= 49152'"
+
 finish
