@@ -7,18 +7,14 @@
 # cuda_occupancy.h say.  TAP.  CANDIDATES=N for each kernel, 0 for all.
 set -u
 
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/part.sh"
 root=$(cd "$here/../.." && pwd)
-build=$(cd "${1:?}" && pwd)
 shift
 [ $# -gt 0 ] || set -- $(cd "$root/kernels" && ls ./*.yaml |
     sed 's,^\./,,; s,\.yaml$,,')
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
 jobs=$(nproc 2>/dev/null || echo 4)
 arch=$("$build/shmtune" worker --spec "$root/kernels/$1.yaml" --device 0 \
     --images "$folder/images" </dev/null | sed -n 's/.*arch: \([^,}]*\).*/\1/p')
-count=0
 echo "1..$((2 * $#))"
 
 # Odd sizes: no tile divides them.
@@ -36,6 +32,14 @@ size_of() {
     bank_conflict) echo n=100003,rounds=16 ;;
     *) echo ;;
     esac
+}
+
+complain() {
+    sed -n 's/.*computed_blocks.*note: //p' "$folder/replies" | head -n 5 |
+        sed 's/^/# /'
+    grep -h -v 'verdict: ok\|^{hello' "$folder/replies" "$folder"/done.* |
+        head -n 10 | sed 's/^/# /'
+    sed 's/^/# /' "$folder/err" | head -n 5
 }
 
 for kernel in "$@"; do
@@ -68,24 +72,8 @@ for kernel in "$@"; do
         "$folder/replies")
     noted=$(grep -c ', note: ' "$folder/replies")
 
-    count=$((count + 1))
-    name="$kernel: $right of $asked candidates right, $listed compiled"
-    if [ "$right" -gt 0 ] && [ "$right" -eq "$listed" ]; then
-        echo "ok $count - $name"
-    else
-        echo "not ok $count - $name"
-        grep -v 'verdict: ok\|^{hello' "$folder/replies" | head -n 5 |
-            sed 's/^/# /'
-        grep -h -v 'verdict: ok\|^{hello' "$folder"/done.* | head -n 5 |
-            sed 's/^/# /'
-        sed 's/^/# /' "$folder/err" | head -n 5
-    fi
-    count=$((count + 1))
-    if [ "$noted" -eq 0 ] && [ "$right" -gt 0 ]; then
-        echo "ok $count - $kernel: driver and compiler agree on each"
-    else
-        echo "not ok $count - $kernel: disagreements on $noted of $asked"
-        sed -n 's/.*computed_blocks.*note: //p' "$folder/replies" | head -n 5 |
-            sed 's/^/# /'
-    fi
+    check "$kernel: $right of $asked candidates right, $listed compiled" all \
+        "[ $right -gt 0 ]" "[ $right -eq $listed ]"
+    check "$kernel: driver and compiler agree on each" all \
+        "[ $noted -eq 0 ]" "[ $right -gt 0 ]"
 done

@@ -5,29 +5,21 @@
 # tuned on device 0 to the end: every candidate is right.  TAP.
 set -u
 
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?}" && pwd)
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-count=0
+. "$(dirname "$0")/part.sh"
 
-# tunes NAME SPEC CANDIDATES
-tunes() {
-    count=$((count + 1))
+tunes() { # NAME SPEC CANDIDATES
     "$build/shmtune" tune "$2" --device 0 --strategy exhaustive \
         --output "$folder/out" >"$folder/log" 2>&1
     status=$?
     right=$(cat "$folder"/out/*/*.journal "$folder"/out/*.journal 2>/dev/null |
         grep -c '^- {config: .*verdict: \(ok\|slow\)')
-    if [ $status -eq 0 ] && [ "$right" -eq "$3" ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1: $right of $3 are right, exit status $status"
-        sed 's/^/# /' "$folder/log" | tail -n 10
-        cat "$folder"/out/*/*.journal "$folder"/out/*.journal 2>/dev/null |
-            grep '^- {config: ' | head -n 10 | sed 's/^/# /'
-    fi
+    check "$1" all "[ $status -eq 0 ]" "[ $right -eq $3 ]"
     rm -rf "$folder/out"
+}
+complain() {
+    sed 's/^/# /' "$folder/log" | tail -n 10
+    cat "$folder"/out/*/*.journal "$folder"/out/*.journal 2>/dev/null |
+        grep '^- {config: ' | head -n 10 | sed 's/^/# /'
 }
 
 tunes "features of the architecture, limits of registers" \
@@ -43,8 +35,7 @@ if [ -n "$nvcc" ] &&
         "$here/host.yaml" 5
 else
     for name in "host code" "functions of the host"; do
-        count=$((count + 1))
-        echo "ok $count - $name # SKIP no nvcc that has a host compiler"
+        skip "$name" "no nvcc that has a host compiler"
     done
 fi
-echo "1..$count"
+finish

@@ -6,10 +6,7 @@
 # and the tuner has to end as if nothing had been.  TAP.
 set -u
 
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?}" && pwd)
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/part.sh"
 
 "$build/shmtune" tune "$here/faults.yaml" --device 0 --strategy exhaustive \
     --output "$folder/out" >"$folder/log" 2>&1
@@ -18,13 +15,8 @@ cat "$folder"/out/*/*.journal "$folder"/out/*.journal >"$folder/journal" \
     2>/dev/null
 
 echo 1..21
-if [ $status -eq 0 ]; then
-    echo "ok 1 - the tuner ends well"
-else
-    echo "not ok 1 - the tuner ended with $status"
-    sed 's/^/# /' "$folder/log" | tail -n 20
-fi
-count=1
+complain() { sed 's/^/# /' "$folder/log" | tail -n 20; }
+check "the tuner ends well" [ $status -eq 0 ]
 
 # The verdicts of every record with a fault, each once.
 found() {
@@ -32,23 +24,25 @@ found() {
         "$folder/journal" | sort -u | tr '\n' ' '
 }
 
-while read -r fault expected; do
-    count=$((count + 1))
-    verdicts=$(found "$fault")
-    good=yes
-    [ -n "$verdicts" ] || good=no
-    for verdict in $verdicts; do
+are_among() { # EXPECTED VERDICT...: and there is one
+    expected=$1
+    shift
+    [ $# -gt 0 ] || return 1
+    for verdict; do
         case " $expected " in
         *" $verdict "*) ;;
-        *) good=no ;;
+        *) return 1 ;;
         esac
     done
-    if [ $good = yes ]; then
-        echo "ok $count - $fault: $verdicts"
-    else
-        echo "not ok $count - $fault: found \"$verdicts\", expected $expected"
-        grep "FAULT: ${fault}[,}]" "$folder/journal" | sed 's/^/# /'
-    fi
+}
+complain() {
+    echo "# expected $expected"
+    grep "FAULT: ${fault}[,}]" "$folder/journal" | sed 's/^/# /'
+}
+while read -r fault expected; do
+    verdicts=$(found "$fault")
+    # shellcheck disable=SC2086
+    check "$fault: $verdicts" are_among "$expected" $verdicts
 done <<END
 none ok slow
 illegal_address crash
@@ -72,10 +66,6 @@ wrong_bytes spec_mismatch
 END
 
 # Nothing of a fault may reach the tuning.
-count=$((count + 1))
-if grep -q 'FAULT: none' "$folder"/out/*/*.yaml 2>/dev/null; then
-    echo "ok $count - the tuning has a good candidate"
-else
-    echo "not ok $count - the tuning has no good candidate"
-    ls -R "$folder/out" | sed 's/^/# /'
-fi
+complain() { ls -R "$folder/out" | sed 's/^/# /'; }
+check "the tuning has a good candidate" \
+    grep -q -s 'FAULT: none' "$folder"/out/*/*.yaml

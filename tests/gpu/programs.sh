@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: MIT
 #
-# Sourced with BUILD as the first argument by a part that captures programs: a
-# folder of its own, which is the current one, and what programs are built with.
+# Sourced by a part that captures programs, as part.sh: what programs are built
+# with.  Its folder is the current one.
 # shellcheck shell=sh disable=SC2034
 
-here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?}" && pwd)
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/part.sh"
 cd "$folder" || exit 1
-. "$here/../support/script.sh"
 
 complain() {
     for file in out err log; do

@@ -5,10 +5,7 @@
 # the next, over and over on device 0: what goes wrong once in many runs.  TAP.
 set -u
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
-build=$(cd "${1:?}" && pwd)
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/part.sh"
 RUNS=50
 
 # Rows held in registers, while the copy engine brings the next ones into
@@ -24,18 +21,16 @@ while [ $((run += 1)) -le $RUNS ]; do
     sed "s/.*/{verb: measure, tag: $run, size: {rows: 3000, cols: 15000},\
  config: {&}, samples: 1}/" "$folder/configurations"
 done >"$folder/requests"
-"$build/shmtune" worker --spec "$root/kernels/softmax.yaml" --device 0 \
+"$build/shmtune" worker --spec "$here/../../kernels/softmax.yaml" --device 0 \
     --images "$folder/images" <"$folder/requests" >"$folder/replies" \
     2>"$folder/err"
 asked=$(wc -l <"$folder/requests")
 right=$(grep -c '^{tag: [0-9]*, verdict: ok,' "$folder/replies")
-echo 1..1
-name="softmax, the next row on its way: $right of $asked runs right"
-if [ "$right" -eq "$asked" ]; then
-    echo "ok 1 - $name"
-else
-    echo "not ok 1 - $name"
+complain() {
     grep -v 'verdict: ok\|^{hello' "$folder/replies" | head -n 5 |
         sed 's/^/# /'
     sed 's/^/# /' "$folder/err" | head -n 5
-fi
+}
+check "softmax, the next row on its way: $right of $asked runs right" \
+    [ "$right" -eq "$asked" ]
+finish
