@@ -191,6 +191,8 @@ struct shmt_draft {
     size_t host_count;                 /* other sources with host code */
     const struct shmt_source *const *hosts;
     const char *said_block[3];         /* by host code; NULL: it does not */
+    const char *said_shared;           /* the bytes that the launch is given,
+                                          where they follow a number */
     struct shmt_draft_question questions[SHMT_DRAFT_QUESTIONS];
     /* Written with another value of a number, to be tried; NULL: as it is. */
     const struct shmt_draft_number *changed;
@@ -295,6 +297,9 @@ size_t shmt_draft_blocks(const struct shmt_draft *draft, int axis,
 /* draft_host.c: what host code says of the block, into `said_block`; and of the
  * grid, which then fits all launches. */
 void shmt_draft_find_block(struct shmt_draft *draft);
+/* Of the shared memory, into `said_shared`, once the block's numbers are
+ * there. */
+void shmt_draft_find_shared(struct shmt_draft *draft);
 void shmt_draft_said_grid(const struct shmt_draft *draft, int axis,
                           struct shmt_draft_said *out);
 /* "as line 12 of the source launches it", the first. */

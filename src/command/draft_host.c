@@ -209,6 +209,27 @@ void shmt_draft_find_block(struct shmt_draft *draft)
     }
 }
 
+/* Bytes that are a number alone may be meant for the block as it was. */
+void shmt_draft_find_shared(struct shmt_draft *draft)
+{
+    struct site sites[SITES];
+    const size_t count = draft->shared > 0 ? all_sites(draft, sites) : 0;
+
+    for (size_t k = 0; draft->said_shared == NULL && k < count; k++) {
+        const char *block[3], *said;
+        int64_t bytes;
+
+        if (!may_be(&sites[k], block))
+            continue;
+        said = say(&sites[k], sites[k].launch->shared, 0);
+        if (said != NULL && mentions_number(draft, said) &&
+            !has_extent(draft, said) &&
+            shmt_draft_evaluate(draft, said, NULL, 0, &bytes) &&
+            bytes == draft->shared)
+            draft->said_shared = said;
+    }
+}
+
 /* -- the grid ------------------------------------------------------------- */
 
 static bool is_among(const struct shmt_draft_said *out, const char *text)

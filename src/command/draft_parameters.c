@@ -396,7 +396,9 @@ static void limit(const struct shmt_draft *draft, int64_t shared,
     if (is_extent(draft, one->value) && one->value >= WARP &&
         draft->block[0] * draft->block[1] * draft->block[2] == one->value)
         one->least = WARP;
-    if (one->way == SHMT_DRAFT_BLOCK && draft->shared > 0)
+    if (one->way == SHMT_DRAFT_BLOCK && draft->shared > 0 &&
+        (draft->said_shared == NULL ||
+         shmt_text_mentions(draft->said_shared, one->name, 1) == 0))
         one->most = one->value;
     else if (one->way == SHMT_DRAFT_BLOCK || is_extent(draft, one->value))
         one->most = most_of_extent(draft, one->value);
@@ -438,6 +440,7 @@ enum shmtune_status shmt_draft_find_numbers(struct shmt_draft *draft,
             return status;
     }
     add_blocks(draft);
+    shmt_draft_find_shared(draft);
     for (size_t k = 0; k < draft->number_count; k++) {
         struct shmt_draft_number *const one = &draft->numbers[k];
 

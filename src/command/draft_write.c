@@ -499,10 +499,16 @@ static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
     ask_block(draft);
     shmt_draft_add_grid(draft, text);
     add_block(draft, text);
-    if (draft->shared > 0)
+    if (draft->said_shared != NULL) {
+        shmt_text_add(text, "  # As host code launches it.\n"
+                      "  shared_dynamic: ");
+        shmt_draft_add_expression(draft->said_shared, text);
+        shmt_text_add(text, "\n");
+    } else if (draft->shared > 0) {
         shmt_text_addf(text, "  # If it grows with the block, say so: BYTES * "
                        "%s.\n  shared_dynamic: %lld\n",
                        shmt_draft_block(draft, 0), (long long)draft->shared);
+    }
     if (draft->cluster[0] > 0)
         shmt_text_addf(text, "  cluster: [%lld, %lld, %lld]\n",
                        (long long)draft->cluster[0],

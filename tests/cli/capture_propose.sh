@@ -249,6 +249,41 @@ loose loose
 check "no block is proposed beyond the launch bounds" all "exits 0" \
     "has '  BLOCK_X: {values: [32, 64, 128], default: 64, scope: launch}'" checks
 
+# shared EXPRESSION: given to a kernel that asks blockDim, by host code
+shared() {
+    cat >source.cu <<END
+__constant__ float offsets[2];
+extern "C" __global__ void blend(float *x) { x[0] = 1; }
+extern "C" __global__ void loose(float *z, const float *x, float a, int n)
+{
+    extern __shared__ float s[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    s[threadIdx.x] = x[threadIdx.x];
+    if (i < n) z[i] = a * x[i] + 0 * s[0];
+}
+#ifndef __CUDACC_RTC__
+void run(float *z, const float *x, int n)
+{
+    const int threads = 64;
+    loose<<<n / threads, threads, $1>>>(z, x, 2.5f, n);
+}
+#endif
+END
+    APPLICATION_SHARED=$2 loose loose
+}
+export APPLICATION_SHARED
+shared '(threads + 1) * sizeof(float)' 260
+check "where the shared memory follows the block, that may grow" all "exits 0" \
+    "has 'shared_dynamic: (BLOCK_X + 1) * 4'" "has '# As host code launches it.'" \
+    "has '  BLOCK_X: {values: [32, 64, 128, 256], default: 64, scope: launch}'" checks
+for said in 'n / 4 + 10' '4 * 65'; do
+    shared "$said" 260
+    check "where it does not, or nobody knows, it may not: $said" all "exits 0" \
+        "has 'shared_dynamic: 260'" \
+        "has '  BLOCK_X: {values: [32, 64], default: 64, scope: launch}'" checks
+done
+unset APPLICATION_SHARED
+
 # Of each two kernels of a name the one that was launched, wherever it stands.
 cat >source.cu <<'END'
 __constant__ float offsets[2];

@@ -24,9 +24,10 @@
  * the place of application_source.h.  With $APPLICATION_POOL=N the kernels of
  * =N have both buffers in one allocation, the second N bytes behind the first;
  * with $APPLICATION_SYMBOL that is what the kernel of =N is called, with
- * $APPLICATION_FACTOR what it multiplies by, and with $APPLICATION_NOISE its
- * input is of numbers that are all different.  application_memory.h says where
- * buffers are, and with $APPLICATION_BASE the fake driver's begin there.
+ * $APPLICATION_FACTOR what it multiplies by, with $APPLICATION_SHARED the bytes
+ * of shared memory that it is given, and with $APPLICATION_NOISE its input is of
+ * numbers that are all different.  application_memory.h says where buffers are,
+ * and with $APPLICATION_BASE the fake driver's begin there.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -550,6 +551,7 @@ static void launch_other(const char *name, int n)
     const char *pool = getenv("APPLICATION_POOL");
     const char *symbol = getenv("APPLICATION_SYMBOL");
     const char *factor = getenv("APPLICATION_FACTOR");
+    const char *shared = getenv("APPLICATION_SHARED");
     float a = factor == NULL ? 2.5f : strtof(factor, NULL);
     float *values = malloc(bytes);
     CUdeviceptr x, z;
@@ -572,7 +574,10 @@ static void launch_other(const char *name, int n)
     memset(values, 0, bytes);
     put(z, values, (size_t)outputs * sizeof(float));
     must((int)api.cuLaunchKernel(function, blocks_of(name, n), 1, 1,
-                                 threads_of(name), 1, 1, 0, state.stream,
+                                 threads_of(name), 1, 1,
+                                 shared == NULL
+                                     ? 0 : (unsigned)strtoul(shared, NULL, 10),
+                                 state.stream,
                                  outputs == n ? cover : total, NULL),
          "launch");
     free(values);
