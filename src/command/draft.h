@@ -281,6 +281,9 @@ bool shmt_draft_is_given(const struct shmt_draft *draft, const char *name,
 /* The entry with {NAME} of such parameters, and the types by which it is chosen
  * among others of its name; NULL: it was, or no memory. */
 const char *shmt_draft_give(const struct shmt_draft *draft, const char *entry);
+/* What is to be written in the place of an entry that its symbol does not say,
+ * for people. */
+const char *shmt_draft_ask_entry(const struct shmt_draft *draft);
 /* draft_registers.c: a limit of the registers, where it would let in more
  * blocks. */
 void shmt_draft_registers(const struct shmt_draft *draft,

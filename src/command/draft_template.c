@@ -107,3 +107,39 @@ const char *shmt_draft_give(const struct shmt_draft *draft, const char *entry)
     }
     return entry == NULL ? NULL : add_types(draft, entry);
 }
+
+/* -- what its symbol does not say ----------------------------------------- */
+
+/* "loose<float, two>" of a launch of it in the text; NULL: it says none. */
+static const struct shmt_source_launch *
+find_launch(const struct shmt_draft *draft)
+{
+    for (size_t k = 0; k < draft->text.launch_count; k++)
+        if (draft->text.launches[k].instance_count > 0 &&
+            strcmp(draft->text.launches[k].name, draft->name) == 0)
+            return &draft->text.launches[k];
+    return NULL;
+}
+
+const char *shmt_draft_ask_entry(const struct shmt_draft *draft)
+{
+    static const char asked[] =
+        "what the kernel is called, with the arguments of its template, as "
+        "NAME<float, 4>";
+    const struct shmt_source_launch *const one = find_launch(draft);
+    struct shmt_text text = {0};
+    const char *out = NULL;
+
+    if (one == NULL)
+        return asked;
+    shmt_text_addf(&text, "%s; host code launches %.100s<", asked, one->name);
+    for (size_t k = 0; k < one->instance_count; k++)
+        shmt_text_addf(&text, "%s%.60s", k == 0 ? "" : ", ",
+                       one->instance[k]);
+    shmt_text_add(&text, ">");
+    if (!text.failed)
+        out = shmt_arena_copy(draft->arena, shmt_text_string(&text),
+                              text.length);
+    shmt_text_free(&text);
+    return out == NULL ? asked : out;
+}

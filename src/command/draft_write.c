@@ -476,10 +476,12 @@ static const char *entry_of(const struct shmt_draft *draft)
                             ? draft->expression
                             : shmt_signature_expression(draft->arena,
                                                         draft->symbol);
-    const struct shmt_source_kernel *found = NULL;
+    const struct shmt_source_kernel *found =
+        shmt_source_find(&draft->text, draft->name, strlen(draft->name));
 
-    if (entry == NULL && !draft->nvcc)
+    if (entry == NULL && !draft->nvcc && (found == NULL || !found->is_template))
         entry = draft->name;
+    found = NULL;
     if (draft->code != NULL && entry != NULL &&
         entry[shmt_text_name_length(entry)] == '\0')
         found = shmt_source_find(&draft->text, entry, strlen(entry));
@@ -492,7 +494,7 @@ static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
 
     shmt_text_add(text, "launches:\n- entry: ");
     if (entry == NULL)
-        mark(text, "what the kernel is called, with what it is made with");
+        shmt_init_mark(text, "%s", shmt_draft_ask_entry(draft));
     else
         shmt_yaml_add_string(text, entry);
     shmt_text_add(text, "\n");

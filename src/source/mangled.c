@@ -184,8 +184,6 @@ static void read_type(struct reader *reader, struct component *out);
 
 static void collect(struct reader *reader, const struct component *argument)
 {
-    if (!reader->collects)
-        return;
     if (reader->made_count == TEMPLATE_ARGUMENTS)
         fail(reader);
     else
@@ -242,22 +240,45 @@ static void read_literal(struct reader *reader, struct component *out)
         fail(reader);
 }
 
-/* I...E behind a name: what it is made with. */
-static void read_template(struct reader *reader, struct component *out)
+/* Up to E; J...E is a pack, whose types are one argument of the kernel's. */
+static void read_arguments(struct reader *reader, struct component *out,
+                           size_t *count)
 {
+    const bool collects = reader->collects;
     struct component argument = {0};
 
-    out->kind = SHMT_SIGNATURE_OTHER;
-    add_text(out, "<");
-    for (size_t n = 0; !reader->bad && !take(reader, "E"); n++) {
-        add_text(out, n == 0 ? "" : ", ");
-        if (take(reader, "L"))
+    if (++reader->depth > DEPTH)
+        fail(reader);
+    reader->collects = false;
+    while (!reader->bad && !take(reader, "E")) {
+        const bool pack = take(reader, "J");
+
+        if (pack)
+            read_arguments(reader, out, count);
+        else
+            add_text(out, (*count)++ == 0 ? "" : ", ");
+        if (pack)
+            set_text(&argument, unsaid, strlen(unsaid));
+        else if (take(reader, "L"))
             read_literal(reader, &argument);
         else
             read_type(reader, &argument);
-        add_text(out, argument.text);
-        collect(reader, &argument);
+        add_text(out, pack ? "" : argument.text);
+        if (collects)
+            collect(reader, &argument);
     }
+    reader->collects = collects;
+    reader->depth--;
+}
+
+/* I...E behind a name: what it is made with. */
+static void read_template(struct reader *reader, struct component *out)
+{
+    size_t count = 0;
+
+    out->kind = SHMT_SIGNATURE_OTHER;
+    add_text(out, "<");
+    read_arguments(reader, out, &count);
     add_text(out, ">");
 }
 

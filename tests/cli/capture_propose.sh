@@ -284,6 +284,25 @@ for said in 'n / 4 + 10' '4 * 65'; do
 done
 unset APPLICATION_SHARED
 
+# An argument that no symbol says as the source would.
+cat >source.cu <<'END'
+__constant__ float offsets[2];
+extern "C" __global__ void blend(float *x) { x[0] = 1; }
+__device__ float two(float x) { return 2 * x; }
+template <float (*F)(float)>
+__global__ void loose(float *z, const float *x, float a, int n) { z[0] = F(a * x[n]); }
+#ifndef __CUDACC_RTC__
+void run(float *z, const float *x, int n) { loose<two><<<n, 64>>>(z, x, 2.5f, n); }
+#endif
+template __global__ void loose<two>(float *, const float *, float, int);
+END
+loose _Z5looseIXadL_Z3twofEEEvPfPKffi
+check "what a template is made with is asked for, with what the host says" all \
+    "exits 0" "has '- entry: \"TODO: what the kernel is called, with the arguments'" \
+    "has 'as NAME<float, 4>; host code launches loose<two>\"'"
+sed -i 's/^- entry: .*/- entry: "loose<two>"/' taken/cover-1/kernel.yaml
+check "which then is the entry" checks
+
 # Of each two kernels of a name the one that was launched, wherever it stands.
 cat >source.cu <<'END'
 __constant__ float offsets[2];

@@ -762,6 +762,7 @@ static const struct {
     {"_Z5looseIfLi64ELi2EEvPT_PKS0_fi", cover},
     {"_Z5looseIfLi64ELi64EEvPT_PKS0_fi", cover},
     {"_Z5loosePfPKffi", cover},
+    {"_Z5looseIXadL_Z3twofEEEvPfPKffi", cover},
     {"_ZN3far5looseIfEEvPT_PKS1_S1_i", cover},
     {"_Z9transposePfPKfii", fake_transpose}, {"transpose", fake_transpose},
     {"_Z5twicePfPKfii", fake_twice}, {"_Z7stridesPfPKfii", fake_strides},

@@ -82,6 +82,11 @@ static void symbols_are_read(void)
     CHECK_TEXT(types_of("_ZN2ns5scaleIdEEvPKT_S3_j"),
                "KPf64=const double *, KPf64=const double *, u32=unsigned");
     CHECK_TEXT(types_of("_Z5scaleIfEvPT0_"), "?");
+    CHECK_TEXT(types_of("_Z2ofI4listIJifEEEvT_Pi"),
+               "other=list<int, float>, Pi32=int *");
+    CHECK_TEXT(types_of("_Z4restILi3EfJLi4ELi5EEEvPT0_i"),
+               "Pf32=float *, i32=int");
+    CHECK_TEXT(types_of("_Z4packIJifEEvDpT_"), "?");
     CHECK_TEXT(types_of("_Z5scalePf.part"), "?");
 }
 
@@ -119,7 +124,12 @@ static void kernels_are_called_as_in_their_source(void)
                              "EEvPT_"), "ns::hid<float>");
     CHECK_TEXT(expression_of("_Z4tmplIN4tile5shapeEEvT_IfLi3EE"),
                "tmpl<tile::shape>");
-    CHECK_TEXT(expression_of("_Z4packIJifEEvDpT_"), "?");
+    CHECK_TEXT(expression_of("_Z4packIJifEEvDpT_"), "pack<int, float>");
+    CHECK_TEXT(expression_of("_Z4packIJEEvDpT_"), "pack<>");
+    CHECK_TEXT(expression_of("_Z4restILi3EfJLi4ELi5EEEvPT0_i"),
+               "rest<3, float, 4, 5>");
+    CHECK_TEXT(expression_of("_Z2ofI4listIJifEEEvT_Pi"),
+               "of<list<int, float>>");
     CHECK_TEXT(expression_of("_Z1kILf3f800000EEvv"), "?");
     CHECK_TEXT(expression_of("_Z1kIXadL_Z1fvEEEvv"), "?");
     CHECK_TEXT(expression_of("_Z"), "?");
