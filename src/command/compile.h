@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compile: configurations of one kernel through the compile workers, for
- * commands that need no GPU: inspect and check.
+ * commands that need no GPU: inspect, check and capture.
  */
 #ifndef SHMT_COMMAND_COMPILE_H
 #define SHMT_COMMAND_COMPILE_H

@@ -13,21 +13,20 @@
  * `steps` below, in turn, or times=N, which launches blend so often, mixed=N,
  * which has cover behind each of these, or cover=N, total=N, stray=N, follow=N,
  * stride=N, uneven=N, loose=N, plenty=N, many=N and plain=N, which launch these
- * kernels.
- * $FAKE_NVRTC_REAL is NVRTC, unless $APPLICATION_NVRTC is; with
+ * kernels.  $FAKE_NVRTC_REAL is NVRTC, unless $APPLICATION_NVRTC is; with
  * $APPLICATION_OTHER one option more is given to it, with $APPLICATION_OPTIONS
- * those of "-DA;-DB", with $APPLICATION_LINES it
- * writes down the lines of the source, with $APPLICATION_HEADER it is given a
- * header of that name, which is empty, and with $APPLICATION_KEPT
- * nothing is compiled, so that load_file finds what another run has left.
- * $APPLICATION_SOURCE is a file to be compiled, without headers as texts, in
- * the place of application_source.h.  With $APPLICATION_POOL=N the kernels of
- * =N have both buffers in one allocation, the second N bytes behind the first;
- * with $APPLICATION_SYMBOL that is what the kernel of =N is called, with
- * $APPLICATION_FACTOR what it multiplies by, with $APPLICATION_SHARED the bytes
- * of shared memory that it is given, and with $APPLICATION_NOISE its input is of
- * numbers that are all different.  application_memory.h says where buffers are,
- * and with $APPLICATION_BASE the fake driver's begin there.
+ * those of "-DA;-DB", with $APPLICATION_LINES it writes down the lines of the
+ * source, with $APPLICATION_HEADER it is given a header of that name, which is
+ * empty, and with $APPLICATION_KEPT nothing is compiled, so that load_file
+ * finds what another run has left. $APPLICATION_SOURCE is a file to be
+ * compiled, without headers as texts, in the place of application_source.h.
+ * With $APPLICATION_POOL=N the kernels of =N have both buffers in one
+ * allocation, the second N bytes behind the first; with $APPLICATION_SYMBOL
+ * that is what the kernel of =N is called, with $APPLICATION_FACTOR what it
+ * multiplies by, with $APPLICATION_SHARED the bytes of shared memory that it is
+ * given, and with $APPLICATION_NOISE its input is of numbers that are all
+ * different.  application_memory.h says where buffers are, and with
+ * $APPLICATION_BASE the fake driver's begin there.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -612,12 +611,21 @@ static void keep_stale(void)
     put(state.low + 8, &address, sizeof address);
 }
 
+static void launch_rows(const char *name, unsigned x, unsigned y, void **with)
+{
+    CUfunction function;
+
+    must((int)api.cuModuleGetFunction(&function, state.module, name),
+         "cuModuleGetFunction");
+    must((int)api.cuLaunchKernel(function, x, y, 1, 256, 1, 1, 0,
+                                 state.stream, with, NULL), "launch");
+}
+
 /* Tables of rows, each an allocation of its own. */
 static void gather(void)
 {
     CUdeviceptr rows[ROWS], outs[ROWS], out, in;
     float values[N];
-    CUfunction function;
     int n = N;
     void *arguments[] = {&out, &in, &n};
 
@@ -630,10 +638,7 @@ static void gather(void)
     }
     out = new_memory(outs, sizeof outs);
     in = new_memory(rows, sizeof rows);
-    must((int)api.cuModuleGetFunction(&function, state.module, "gather"),
-         "cuModuleGetFunction");
-    must((int)api.cuLaunchKernel(function, 4, ROWS, 1, 256, 1, 1, 0,
-                                 state.stream, arguments, NULL), "launch");
+    launch_rows("gather", 4, ROWS, arguments);
 }
 
 /* A list, whose nodes are found one from the other. */
@@ -643,7 +648,6 @@ static void walk(void)
     struct { float value; unsigned rest; CUdeviceptr next; } node = {1, 0, 0};
     float zero = 0;
     CUdeviceptr first = 0, sum = new_memory(&zero, sizeof zero);
-    CUfunction function;
     void *arguments[] = {&sum, &first};
 
     for (int k = 0; k < NODES; k++) {
@@ -651,10 +655,7 @@ static void walk(void)
         node.value = (float)k;
         first = new_memory(&node, sizeof node);
     }
-    must((int)api.cuModuleGetFunction(&function, state.module, "walk"),
-         "cuModuleGetFunction");
-    must((int)api.cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0,
-                                 state.stream, arguments, NULL), "launch");
+    launch_rows("walk", 1, 1, arguments);
 }
 
 /* Ranges, whose ends are those of their memory, and whose middles are written
@@ -663,7 +664,6 @@ static void span(void)
 {
     CUdeviceptr spans[ROWS][2], middles[ROWS] = {0}, in, out;
     float values[N];
-    CUfunction function;
     int n = ROWS;
     void *arguments[] = {&out, &in, &n};
 
@@ -675,10 +675,7 @@ static void span(void)
     }
     in = new_memory(spans, sizeof spans);
     out = new_memory(middles, sizeof middles);
-    must((int)api.cuModuleGetFunction(&function, state.module, "span"),
-         "cuModuleGetFunction");
-    must((int)api.cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0,
-                                 state.stream, arguments, NULL), "launch");
+    launch_rows("span", 1, 1, arguments);
 }
 
 static void launch_times(int n)
