@@ -157,7 +157,7 @@ struct shmt_draft {
     const char *const *folders;
     bool found;                        /* the kernel, in the text or what that
                                           includes, */
-    bool overloaded;                   /* and others of its name beside it */
+    bool overloaded;                   /* and other functions of its name */
     const char *own;                   /* what of both it is made of; all where
                                           it is not found */
     const char *launching;             /* what host code names that launches

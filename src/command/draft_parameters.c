@@ -92,10 +92,11 @@ static enum shmtune_status find_own(struct shmt_draft *draft,
         return status;
     kernel = shmt_draft_kernel_in(draft, &source);
     draft->found = kernel != NULL;
-    for (size_t k = 0; kernel != NULL && k < source.kernel_count; k++)
-        draft->overloaded |= &source.kernels[k] != kernel &&
-                             strcmp(source.kernels[k].qualified,
-                                    kernel->qualified) == 0;
+    if (kernel != NULL)
+        status = shmt_source_is_overloaded(draft->arena, whole, kernel->name,
+                                           &draft->overloaded, err);
+    if (status != SHMTUNE_OK)
+        return status;
     draft->own = kernel == NULL
                      ? whole : shmt_source_slice(draft->arena, whole, kernel);
     draft->launching = shmt_source_launching(draft->arena, &source,

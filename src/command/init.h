@@ -59,7 +59,7 @@ struct shmt_init_draft {
     struct shmt_source source;        /* what it says */
     struct shmt_source file;          /* what the file alone says */
     const struct shmt_source_kernel *kernel;
-    bool overloaded;                  /* others have its name */
+    bool overloaded;                  /* other functions have its name */
     const char *parts;                /* what of the text the kernel is made
                                          of, and what the host's code names
                                          that launches it */

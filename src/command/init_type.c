@@ -358,19 +358,6 @@ static const char *find_hosted(struct shmt_init_draft *draft,
     return NULL;
 }
 
-/* Of a text as the compiler reads it: on another side of a condition it is the
- * same kernel. */
-static bool is_overloaded(const struct shmt_init_draft *draft,
-                          const struct shmt_source *typed)
-{
-    size_t count = 0;
-
-    for (size_t k = 0; k < typed->kernel_count; k++)
-        count += strcmp(typed->kernels[k].qualified,
-                        draft->kernel->qualified) == 0;
-    return count > 1;
-}
-
 /* `(void (*)(float *, int))scale`, one of several; types of a namespace would
  * need that before them. */
 static const char *chosen_by_types(const struct shmt_init_draft *draft)
@@ -435,8 +422,11 @@ enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
         status = decide(draft, &typed, err);
     if (status == SHMTUNE_OK)
         status = keep_types(draft, &typed, err);
+    /* As the compiler reads it: on another side of a condition it is the same
+     * kernel. */
     if (status == SHMTUNE_OK)
-        draft->overloaded = is_overloaded(draft, &typed);
+        status = shmt_source_is_overloaded(draft->arena, code, kernel->name,
+                                           &draft->overloaded, err);
     if (status == SHMTUNE_OK)
         status = shmt_source_preprocess(draft->arena, draft->own, &code, err);
     if (status == SHMTUNE_OK)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * function: where a source defines a function, and what its parameters are
- * called.
+ * function: where a source defines a function, what its parameters are called,
+ * and whether several have one name.
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/source.h"
 #include "source/token.h"
 
 /* Of a function from its name to its body, in tokens. */
@@ -37,6 +41,23 @@ bool shmt_source_function(const struct shmt_source_tokens *tokens, size_t k,
         return false;
     out->end = shmt_source_behind(tokens, out->body, tokens->count);
     return true;
+}
+
+enum shmtune_status
+shmt_source_is_overloaded(struct shmt_arena *arena, const char *text,
+                          const char *name, bool *out, struct shmt_error *err)
+{
+    struct shmt_source_tokens tokens = {.arena = arena};
+    const bool split = shmt_source_split(&tokens, text);
+    struct shmt_source_function function;
+    size_t count = 0;
+
+    for (size_t k = 0; split && k < tokens.count; k++)
+        count += shmt_source_at_is(&tokens, k, name) &&
+                 shmt_source_function(&tokens, k, &function);
+    free(tokens.items);
+    *out = count > 1;
+    return split ? SHMTUNE_OK : shmt_error_memory(err);
 }
 
 const char *const *

@@ -377,6 +377,12 @@ enum shmt_source_match {
 enum shmt_source_match
 shmt_source_match(const struct shmt_source_kernel *kernel, const char *name,
                   size_t length);
+/* Whether the text defines several functions of that name, a kernel and one of
+ * the host, perhaps, so that the name alone is no address.  The only failure is
+ * SHMTUNE_NO_MEMORY. */
+enum shmtune_status
+shmt_source_is_overloaded(struct shmt_arena *arena, const char *text,
+                          const char *name, bool *out, struct shmt_error *err);
 /* The last that has this name, whatever namespaces it is in, and as many
  * parameters; NULL: there is none. */
 const struct shmt_source_kernel *

@@ -451,12 +451,31 @@ draft=$own/several.yaml
 run init "$own/several.cu" --entry scale
 check "one of several kernels of a name is chosen by its types" all "exits 0" \
     "has 'entry: \"(void (*)(float *, const unsigned int))scale\"'"
-if "$build/shmtune" doctor | grep -q '^ok  *nvcc'; then
-    run check --compile-timeout 600 --sample 0 "$draft"
-    check "which the compiler understands" all "exits 0" "out_has '^ok '"
-else
-    skip "which the compiler understands" "no nvcc"
-fi
+compiled() { # NAME
+    if "$build/shmtune" doctor | grep -q '^ok  *nvcc'; then
+        run check --compile-timeout 600 --sample 0 "$draft"
+        check "$1" all "exits 0" "out_has '^ok '"
+    else
+        skip "$1" "no nvcc"
+    fi
+}
+compiled "which the compiler understands"
+cat >>"$own/several.cu" <<'END'
+__global__ void triple(float *y, int n)
+{
+    y[blockIdx.x * blockDim.x + threadIdx.x] = 3 * n;
+}
+void triple(int n)
+{
+    float *y;
+    cudaMalloc(&y, 4096 * sizeof(float));
+    triple<<<16, 256>>>(y, 4);
+}
+END
+run init "$own/several.cu" --entry triple --force
+check "so is one beside a function of the host" all "exits 0" \
+    "has 'entry: \"(void (*)(float *, int))triple\"'"
+compiled "which it understands, too"
 run init "$own/several.cu" --entry twice --force
 check "on two sides of a condition it is one" has 'entry: twice'
 
