@@ -76,6 +76,8 @@ struct shmt_init_draft {
     const char *const *instance;      /* what its template is given; NULL for
                                          what is not known */
     const char *hosted;               /* what no device code has; NULL: none */
+    const char *gnu;                  /* what no compiler of device code alone
+                                         takes; NULL: none */
     size_t macro_count, macro_room;
     struct shmt_init_macro *macros;
     size_t global_count;              /* variables that the kernel uses, too */

@@ -358,6 +358,40 @@ static const char *find_hosted(struct shmt_init_draft *draft,
     return NULL;
 }
 
+/* `({ int a = x; a; })`, a value with a statement; lists of values, `({1, 2})`,
+ * have none. */
+static bool has_statement(const char *text)
+{
+    for (const char *at = text; (at = strstr(at, "({")) != NULL; at += 2) {
+        const char *const end = strpbrk(at, ";}");
+
+        if (end != NULL && *end == ';')
+            return true;
+    }
+    return false;
+}
+
+/* What of GNU C the text has that nvcc alone takes; NULL: nothing. */
+static const char *gnu_of(const char *text)
+{
+    return has_statement(text) ? "({ ... })"
+           : shmt_text_mentions(text, "__typeof__", 1) > 0 ? "__typeof__"
+                                                           : NULL;
+}
+
+/* The same, or of a macro that it names. */
+static const char *find_gnu(const struct shmt_init_draft *draft,
+                            const char *text)
+{
+    const struct shmt_source *const source = &draft->source;
+    const char *found = gnu_of(text);
+
+    for (size_t k = 0; found == NULL && k < source->define_count; k++)
+        if (shmt_text_mentions(text, source->defines[k].name, 1) > 0)
+            found = gnu_of(source->defines[k].value);
+    return found;
+}
+
 /* `(void (*)(float *, int))scale`, one of several; types of a namespace would
  * need that before them. */
 static const char *chosen_by_types(const struct shmt_init_draft *draft)
@@ -431,5 +465,7 @@ enum shmtune_status shmt_init_find_types(struct shmt_init_draft *draft,
         status = shmt_source_preprocess(draft->arena, draft->own, &code, err);
     if (status == SHMTUNE_OK)
         draft->hosted = find_hosted(draft, code);
+    if (status == SHMTUNE_OK)
+        draft->gnu = find_gnu(draft, code);
     return status;
 }

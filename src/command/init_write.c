@@ -499,6 +499,9 @@ void shmt_init_write(const struct shmt_init_draft *draft,
                        "__CUDACC_RTC__ NVRTC takes the rest,\n# which compiles "
                        "in a tenth of the time.\ncompiler: nvcc\n",
                        draft->hosted);
+    else if (draft->gnu != NULL)
+        shmt_text_addf(text, "# GNU C is there, %s, which NVRTC does not "
+                       "take.\ncompiler: nvcc\n", draft->gnu);
     add_problem(draft, text);
     add_parameters(draft, text);
     add_launch(draft, text);

@@ -565,4 +565,19 @@ check "an array of one parameter bounds its values" all "exits 0" \
     "has 'ALONE: {values: [2048, 4096, 5000, 8192], default: 5000, override: true}'" \
     "has '- 4 * (ROWS * DEPTH) + 4 * ALONE <= 49152'"
 
+# -- GNU C ------------------------------------------------------------------------
+cat >"$own/least.cu" <<'END'
+#define LEAST(x, y) ({ int a = (x), b = (y); a < b ? a : b; })
+__device__ int sum(const int (&all)[2]) { return all[0] + all[1]; }
+__global__ void least(float *y, int n) { y[threadIdx.x] = LEAST(n, sum({1, 2})); }
+END
+draft=$own/least.yaml
+run init "$own/least.cu" --force
+check "what NVRTC does not take is for nvcc" all "exits 0" \
+    "has '# GNU C is there, ({ ... }), which NVRTC does not take.'" \
+    "has 'compiler: nvcc'"
+sed -i '1s/.*/#define LEAST(x, y) ((x) < (y) ? (x) : (y))/' "$own/least.cu"
+run init "$own/least.cu" --force
+check "a list of values is no such thing" all "exits 0" "lacks compiler"
+
 finish
