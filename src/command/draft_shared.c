@@ -7,12 +7,11 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "command/draft.h"
-
-/* Bytes of arrays; threads of a warp. */
-enum { SHARED_BYTES = 48 * 1024, WARP = 32 };
+#include "command/init.h"
 
 static const char *find_name(const void *context, const char *name)
 {
@@ -26,20 +25,12 @@ static const char *find_name(const void *context, const char *name)
     return NULL;
 }
 
-/* Of a type that is not known: no less. */
-static size_t least_bytes(const void *context, const char *type)
-{
-    (void)context;
-    (void)type;
-    return 1;
-}
-
 /* Keeps what the arrays take, unless that is no question of a number. */
 static void keep(struct shmt_draft *draft,
                  const struct shmt_source_shared *arrays)
 {
     const struct shmt_source_names names = {find_name, draft, NULL,
-                                            least_bytes};
+                                            shmt_init_least_bytes};
     struct shmt_text text = {0};
     const char *kept = NULL;
     int64_t now;
@@ -48,7 +39,7 @@ static void keep(struct shmt_draft *draft,
               !text.failed &&
               shmt_draft_evaluate(draft, shmt_text_string(&text), NULL, 0,
                                   &now) &&
-              now <= SHARED_BYTES &&
+              now <= SHMT_INIT_SHARED &&
               !shmt_draft_is_constant(draft, shmt_text_string(&text));
 
     for (size_t k = 0; is && k < draft->arrays_count; k++)
@@ -82,7 +73,7 @@ static bool is_too_large(const struct shmt_draft *draft,
 
         if (shmt_text_mentions(draft->arrays[k], one->name, 1) > 0 &&
             shmt_draft_evaluate(draft, draft->arrays[k], one, to, &bytes) &&
-            bytes > SHARED_BYTES)
+            bytes > SHMT_INIT_SHARED)
             return true;
     }
     return false;
@@ -100,64 +91,25 @@ int64_t shmt_draft_most_of_arrays(const struct shmt_draft *draft,
 
 /* -- constraints ---------------------------------------------------------- */
 
-/* How often numbers stand in it that have several values, each so often at
- * most. */
-static size_t count_numbers(const struct shmt_draft *draft, const char *text,
-                            size_t each)
-{
-    size_t count = 0;
-
-    for (size_t k = 0; k < draft->number_count; k++)
-        if (shmt_draft_is_proposed(draft, &draft->numbers[k]))
-            count += shmt_text_mentions(text, draft->numbers[k].name, each);
-    return count;
-}
-
-static void add(const char *expression, const char *rest,
-                struct shmt_text *text)
-{
-    shmt_text_addf(text, "- \"%s%s\"\n", expression, rest);
-}
-
-/* The threads of a block of several extents: no more than there are, and whole
- * warps, as they were. */
-static void add_block(const struct shmt_draft *draft, struct shmt_text *text)
-{
-    struct shmt_text threads = {0};
-    int64_t now = 1;
-
-    for (int axis = 0; axis < shmt_draft_axes(draft->block); axis++) {
-        const char *const extent = shmt_draft_block(draft, axis);
-        const bool word = extent != NULL &&
-                          extent[shmt_text_name_length(extent)] == '\0';
-
-        now *= draft->block[axis];
-        shmt_text_add(&threads, axis == 0 ? "" : " * ");
-        if (extent == NULL)
-            shmt_text_addf(&threads, "%lld", (long long)draft->block[axis]);
-        else
-            shmt_text_addf(&threads, word ? "%s" : "(%s)", extent);
-    }
-    if (count_numbers(draft, shmt_text_string(&threads), 2) > 1) {
-        add(shmt_text_string(&threads), " <= 1024", text);
-        if (now % WARP == 0)
-            add(shmt_text_string(&threads), " % 32 == 0", text);
-    }
-    text->failed |= threads.failed;
-    shmt_text_free(&threads);
-}
-
 void shmt_draft_constraints(const struct shmt_draft *draft,
                             struct shmt_text *text)
 {
-    struct shmt_text list = {0};
+    const char *names[SHMT_DRAFT_NUMBERS];
+    char numbers[3][24];
+    struct shmt_init_limits limits = {
+        .names = names, .threads = 1, .most = SHMT_INIT_BLOCK,
+        .array_count = draft->arrays_count, .arrays = draft->arrays};
 
-    add_block(draft, &list);
-    for (size_t k = 0; k < draft->arrays_count; k++)
-        if (count_numbers(draft, draft->arrays[k], 1) > 1)
-            add(draft->arrays[k], " <= 49152", &list);
-    if (list.length > 0)
-        shmt_text_addf(text, "constraints:\n%s", shmt_text_string(&list));
-    text->failed |= list.failed;
-    shmt_text_free(&list);
+    for (size_t k = 0; k < draft->number_count; k++)
+        if (shmt_draft_is_proposed(draft, &draft->numbers[k]))
+            names[limits.count++] = draft->numbers[k].name;
+    for (int axis = 0; axis < shmt_draft_axes(draft->block); axis++) {
+        const char *const extent = shmt_draft_block(draft, axis);
+
+        limits.threads *= draft->block[axis];
+        snprintf(numbers[axis], sizeof numbers[axis], "%lld",
+                 (long long)draft->block[axis]);
+        limits.extents[axis] = extent != NULL ? extent : numbers[axis];
+    }
+    shmt_init_add_limits(&limits, text);
 }

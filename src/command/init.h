@@ -147,6 +147,23 @@ enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
  * #ifndef; NULL: none. */
 const char *shmt_init_constant(const struct shmt_init_draft *draft);
 
+/* init_limit.c: what parameters may not come to together. */
+enum { SHMT_INIT_SHARED = 48 * 1024, SHMT_INIT_BLOCK = 1024 };
+struct shmt_init_limits {
+    size_t count;
+    const char *const *names;         /* of parameters with several values */
+    const char *extents[3];           /* of the block; NULL behind the last */
+    int64_t threads, most;            /* of it, as it is; 0: not known; and as
+                                         it may be */
+    size_t array_count;
+    const char *const *arrays;        /* what they take */
+};
+/* As the key of a spec, where there is one. */
+void shmt_init_add_limits(const struct shmt_init_limits *limits,
+                          struct shmt_text *text);
+/* Of a type that is not known: no less.  For struct shmt_source_names. */
+size_t shmt_init_least_bytes(const void *context, const char *type);
+
 /* init_shared.c: which arrays in shared memory parameters make, and how large
  * each may be, alone. */
 enum shmtune_status shmt_init_find_arrays(struct shmt_init_draft *draft,

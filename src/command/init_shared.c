@@ -12,9 +12,6 @@
 #include "command/init.h"
 #include "expr/expr.h"
 
-/* Bytes of arrays; threads of a block and of a warp. */
-enum { SHARED_BYTES = 48 * 1024, THREADS = 1024, WARP = 32 };
-
 /* -- expressions in parameters --------------------------------------------- */
 
 static const char *find_name(const void *context, const char *name)
@@ -25,14 +22,6 @@ static const char *find_name(const void *context, const char *name)
         if (strcmp(draft->macros[k].name, name) == 0)
             return draft->macros[k].name;
     return NULL;
-}
-
-/* Of a type that is not known: no less. */
-static size_t least_bytes(const void *context, const char *type)
-{
-    (void)context;
-    (void)type;
-    return 1;
 }
 
 /* What it comes to by default, but for macro `changed`, which is `to`. */
@@ -97,7 +86,7 @@ static void keep(struct shmt_init_draft *draft,
                  const struct shmt_source_shared *arrays)
 {
     const struct shmt_source_names known = {find_name, draft, NULL,
-                                            least_bytes};
+                                            shmt_init_least_bytes};
     struct shmt_text text = {0};
     int64_t now;
     const bool is =
@@ -105,7 +94,7 @@ static void keep(struct shmt_init_draft *draft,
                            &known, &text) &&
         !text.failed && count_parameters(draft, shmt_text_string(&text)) > 0 &&
         evaluate(draft, shmt_text_string(&text), SIZE_MAX, 0, &now) &&
-        now <= SHARED_BYTES;
+        now <= SHMT_INIT_SHARED;
 
     for (size_t k = 0; is && k < draft->array_count; k++)
         if (strcmp(draft->arrays[k], shmt_text_string(&text)) == 0) {
@@ -129,7 +118,7 @@ static int64_t most_of(const struct shmt_init_draft *draft, size_t macro,
 
             if (names(draft->arrays[k], draft->macros[macro].name) &&
                 evaluate(draft, draft->arrays[k], macro, power, &bytes) &&
-                bytes > SHARED_BYTES)
+                bytes > SHMT_INIT_SHARED)
                 return power - 1;
         }
     return INT64_MAX;
@@ -168,49 +157,37 @@ enum shmtune_status shmt_init_find_arrays(struct shmt_init_draft *draft,
 
 /* -- constraints ----------------------------------------------------------- */
 
-/* The threads of a block whose extents are said by several parameters: no more
- * than there may be, and whole warps, as they were. */
-static void add_block(const struct shmt_init_draft *draft,
-                      struct shmt_text *list)
+/* The threads of the block by default; 0: not known. */
+static int64_t threads_of(const struct shmt_init_draft *draft)
 {
-    const int64_t bound = shmt_source_bound(draft->parts);
-    struct shmt_text threads = {0};
-    int64_t now;
+    int64_t threads = 1, extent;
 
-    for (int axis = 0; axis < 3 && draft->extents[axis] != NULL; axis++) {
-        const char *const said = draft->extents[axis];
-        const bool word = strchr(said, ' ') == NULL;
-
-        if (strcmp(said, "1") != 0)
-            shmt_text_addf(&threads, word ? "%s%s" : "%s(%s)",
-                           threads.length == 0 ? "" : " * ", said);
-    }
-    if (threads.length > 0 &&
-        count_parameters(draft, shmt_text_string(&threads)) > 1) {
-        const char *const said = shmt_text_string(&threads);
-
-        shmt_text_addf(list, "- %s <= %lld\n", said,
-                       (long long)(bound > 0 && bound < THREADS ? bound
-                                                                : THREADS));
-        if (evaluate(draft, said, SIZE_MAX, 0, &now) && now % WARP == 0)
-            shmt_text_addf(list, "- %s %% 32 == 0\n", said);
-    }
-    list->failed |= threads.failed;
-    shmt_text_free(&threads);
+    for (int axis = 0; axis < 3 && draft->extents[axis] != NULL; axis++)
+        threads = evaluate(draft, draft->extents[axis], SIZE_MAX, 0, &extent)
+                      ? threads * extent : 0;
+    return threads;
 }
 
 void shmt_init_add_constraints(const struct shmt_init_draft *draft,
                                struct shmt_text *text)
 {
-    struct shmt_text list = {0};
+    const int64_t bound = shmt_source_bound(draft->parts);
+    const char **const names = shmt_arena_alloc(
+        draft->arena, draft->macro_count + draft->thread_count + 1,
+        sizeof *names);
+    struct shmt_init_limits limits = {
+        .names = names, .threads = threads_of(draft),
+        .most = bound > 0 && bound < SHMT_INIT_BLOCK ? bound : SHMT_INIT_BLOCK,
+        .array_count = draft->array_count, .arrays = draft->arrays};
 
-    add_block(draft, &list);
-    for (size_t k = 0; k < draft->array_count; k++)
-        if (count_parameters(draft, draft->arrays[k]) > 1)
-            shmt_text_addf(&list, "- %s <= %d\n", draft->arrays[k],
-                           (int)SHARED_BYTES);
-    if (list.length > 0)
-        shmt_text_addf(text, "constraints:\n%s", shmt_text_string(&list));
-    text->failed |= list.failed;
-    shmt_text_free(&list);
+    if (names == NULL) {
+        text->failed = true;
+        return;
+    }
+    for (size_t k = 0; k < draft->macro_count; k++)
+        names[limits.count++] = draft->macros[k].name;
+    for (size_t k = 0; k < draft->thread_count; k++)
+        names[limits.count++] = draft->threads[k].name;
+    memcpy(limits.extents, draft->extents, sizeof limits.extents);
+    shmt_init_add_limits(&limits, text);
 }

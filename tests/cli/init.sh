@@ -336,8 +336,8 @@ check "definitions that reach the block are parameters" all "exits 0" \
     "has 'PER_THREAD: {values: [1, 2, 4, 8], default: 2, override: true}'" \
     "has '# BLOCK_ROWS is a #define of the source; it is an extent of the block.'" \
     "has '# PER_THREAD is a #define of the source; it multiplies the block'" \
-    "has '- TILE_DIM * BLOCK_ROWS <= 1024'" \
-    "has '- TILE_DIM * BLOCK_ROWS % 32 == 0'" \
+    "has '- \"TILE_DIM * BLOCK_ROWS <= 1024\"'" \
+    "has '- \"TILE_DIM * BLOCK_ROWS % 32 == 0\"'" \
     "has 'block: [\"TILE_DIM\", \"BLOCK_ROWS\"]'" "has '  GUARDED: {values: '" \
     "! has LIMIT" "! has HALF"
 cp "$own/scale.yaml" "$folder/drafted.yaml"

@@ -171,7 +171,7 @@ run init "$own/caller.cu" --entry tile -o "$draft" --force
 check "and so are two extents, which make a block together" all "exits 0" \
     "has 'BLOCK_X: {values: [4, 8, 16, 32, 64], default: 16, scope: launch}'" \
     "has 'BLOCK_Y: {values: [2, 4, 8, 16, 32], default: 8, scope: launch}'" \
-    "has '- BLOCK_X * BLOCK_Y <= 1024'" "has 'block: [\"BLOCK_X\", \"BLOCK_Y\"]'" \
+    "has '- \"BLOCK_X * BLOCK_Y <= 1024\"'" "has 'block: [\"BLOCK_X\", \"BLOCK_Y\"]'" \
     "has 'grid: [\"ceildiv(w, BLOCK_X)\", \"ceildiv(h, BLOCK_Y)\"]'"
 
 cat >"$own/partly.cu" <<'END'
@@ -550,9 +550,9 @@ draft=$own/tiles.yaml
 run init "$own/tiles.cu" --entry tiles --force
 check "arrays of each kernel are no larger than there is" all "exits 0" \
     "has 'DEPTH: {values: [16, 32, 64, 128], default: 64, override: true}'" \
-    "has '- 4 * WIDE * DEPTH + 4 * HIGH * DEPTH <= 49152'"
-check "and no block is" all "has '- WIDE * HIGH <= 1024'" \
-    "has '- WIDE * HIGH % 32 == 0'"
+    "has '- \"4 * WIDE * DEPTH + 4 * HIGH * DEPTH <= 49152\"'"
+check "and no block is" all "has '- \"WIDE * HIGH <= 1024\"'" \
+    "has '- \"WIDE * HIGH % 32 == 0\"'"
 check "what the block is elsewhere is not its own" all "lacks 'ROWS: {'" \
     "lacks 'ALONE: {'" "has 'block: [\"WIDE\", \"HIGH\"]'"
 check "a number that is no size is none" all "lacks 'problem:'" \
@@ -563,7 +563,23 @@ check "it is a spec" exits 0
 run init "$own/tiles.cu" --entry other --force
 check "an array of one parameter bounds its values" all "exits 0" \
     "has 'ALONE: {values: [2048, 4096, 5000, 8192], default: 5000, override: true}'" \
-    "has '- 4 * (ROWS * DEPTH) + 4 * ALONE <= 49152'"
+    "has '- \"4 * (ROWS * DEPTH) + 4 * ALONE <= 49152\"'"
+
+cat >"$own/square.cu" <<'END'
+#define TILE 16
+__global__ void square(float *y) { y[blockIdx.x * TILE + threadIdx.x] = 1; }
+int main()
+{
+    float *y;
+    dim3 threads(TILE, TILE);
+    cudaMalloc(&y, 4096 * sizeof(float));
+    square<<<4096 / TILE, threads>>>(y);
+}
+END
+draft=$own/square.yaml
+run init "$own/square.cu" --force
+check "nor is a square one" all "exits 0" \
+    "has '- \"TILE * TILE <= 1024\"'" "has '- \"TILE * TILE % 32 == 0\"'"
 
 # -- GNU C ------------------------------------------------------------------------
 cat >"$own/least.cu" <<'END'
