@@ -15,10 +15,8 @@
 #include "command/init.h"
 #include "gpu/gpu.h"
 
-/* Of a block, and of a warp; of arrays in shared memory. */
-enum {
-    THREADS = 1024, WARP = 32, SHARED_BYTES = 48 * 1024, MOST_IMAGE = 1 << 26
-};
+/* Threads of a warp; bytes of a binary. */
+enum { WARP = 32, MOST_IMAGE = 1 << 26 };
 
 static const struct shmt_draft_number *find(const struct shmt_draft *draft,
                                             const char *name, size_t length)
@@ -379,11 +377,10 @@ static int64_t most_of_extent(const struct shmt_draft *draft, int64_t value)
 {
     const int64_t threads =
         draft->block[0] * draft->block[1] * draft->block[2];
-    const int64_t bound =
-        draft->code != NULL && draft->found ? shmt_source_bound(draft->own)
-                                            : 0;
 
-    return (bound > 0 && bound < THREADS ? bound : THREADS) * value / threads;
+    return shmt_init_most_threads(
+               draft->code != NULL && draft->found ? draft->own : "") *
+           value / threads;
 }
 
 /* Less than a warp is no block that is worth a try.  Beyond `most` the block is
@@ -405,8 +402,8 @@ static void limit(const struct shmt_draft *draft, int64_t shared,
         one->most = most_of_extent(draft, one->value);
     if (one->way != SHMT_DRAFT_BLOCK && shared > 0 && one->value > 0 &&
         one->value <= INT32_MAX &&
-        one->most > SHARED_BYTES * one->value / shared)
-        one->most = SHARED_BYTES * one->value / shared;
+        one->most > SHMT_INIT_SHARED * one->value / shared)
+        one->most = SHMT_INIT_SHARED * one->value / shared;
     if (one->way != SHMT_DRAFT_BLOCK &&
         one->most > shmt_draft_most_of_arrays(draft, one))
         one->most = shmt_draft_most_of_arrays(draft, one);

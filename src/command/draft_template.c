@@ -77,16 +77,11 @@ static const char *add_types(const struct shmt_draft *draft, const char *entry)
         draft->overloaded && draft->expression == NULL
             ? shmt_signature_cast(draft->arena, draft->symbol) : NULL;
     struct shmt_text text = {0};
-    const char *out;
 
     if (cast == NULL || strlen(cast) + strlen(entry) > SHMT_KERNEL_ENTRY)
         return entry;
     shmt_text_addf(&text, "%s%s", cast, entry);
-    out = text.failed ? NULL
-                      : shmt_arena_copy(draft->arena, shmt_text_string(&text),
-                                        text.length);
-    shmt_text_free(&text);
-    return out;
+    return shmt_text_keep(&text, draft->arena);
 }
 
 const char *shmt_draft_give(const struct shmt_draft *draft, const char *entry)

@@ -161,6 +161,8 @@ struct shmt_init_limits {
 /* As the key of a spec, where there is one. */
 void shmt_init_add_limits(const struct shmt_init_limits *limits,
                           struct shmt_text *text);
+/* Threads of a block, as far as the launch bounds of the text go. */
+int64_t shmt_init_most_threads(const char *parts);
 /* Of a type that is not known: no less.  For struct shmt_source_names. */
 size_t shmt_init_least_bytes(const void *context, const char *type);
 

@@ -66,6 +66,13 @@ void shmt_init_add_limits(const struct shmt_init_limits *limits,
     shmt_text_free(&list);
 }
 
+int64_t shmt_init_most_threads(const char *parts)
+{
+    const int64_t bound = shmt_source_bound(parts);
+
+    return bound > 0 && bound < SHMT_INIT_BLOCK ? bound : SHMT_INIT_BLOCK;
+}
+
 size_t shmt_init_least_bytes(const void *context, const char *type)
 {
     (void)context;

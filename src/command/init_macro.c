@@ -187,9 +187,7 @@ static bool is_used(const struct shmt_init_draft *draft, const char *name,
 
 static void add(struct shmt_init_draft *draft, struct shmt_init_macro macro)
 {
-    enum { THREADS = 1024 };           /* of a block */
-
-    macro.most = is_launched(draft, macro.name) ? THREADS : INT64_MAX;
+    macro.most = is_launched(draft, macro.name) ? SHMT_INIT_BLOCK : INT64_MAX;
     if (!is_there(draft, macro.name))
         draft->macros[draft->macro_count++] = macro;
 }

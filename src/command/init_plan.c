@@ -116,7 +116,7 @@ static bool add_threads(struct shmt_init_draft *draft, int axis,
 
     if ((!draft->asks_block && instance == 0) ||
         draft->thread_count == 3 || value < (axis == 0 ? 8 : 2) ||
-        value > 1024 ||
+        value > SHMT_INIT_BLOCK ||
         shmt_text_mentions(draft->text, names[axis], 1) > 0)
         return false;
     draft->threads[draft->thread_count++] =

@@ -89,7 +89,8 @@ static void keep(struct shmt_init_draft *draft,
                                             shmt_init_least_bytes};
     struct shmt_text text = {0};
     int64_t now;
-    const bool is =
+    const char *kept = NULL;
+    bool is =
         shmt_source_extent(&draft->source, arrays->bytes, arrays->line, 0,
                            &known, &text) &&
         !text.failed && count_parameters(draft, shmt_text_string(&text)) > 0 &&
@@ -97,15 +98,12 @@ static void keep(struct shmt_init_draft *draft,
         now <= SHMT_INIT_SHARED;
 
     for (size_t k = 0; is && k < draft->array_count; k++)
-        if (strcmp(draft->arrays[k], shmt_text_string(&text)) == 0) {
-            shmt_text_free(&text);
-            return;
-        }
+        is = strcmp(draft->arrays[k], shmt_text_string(&text)) != 0;
     if (is)
-        draft->arrays[draft->array_count++] =
-            shmt_text_keep(&text, draft->arena);
-    else
-        shmt_text_free(&text);
+        kept = shmt_text_keep(&text, draft->arena);
+    if (kept != NULL)
+        draft->arrays[draft->array_count++] = kept;
+    shmt_text_free(&text);
 }
 
 /* The largest value, at most, with which all arrays are there. */
@@ -171,13 +169,12 @@ static int64_t threads_of(const struct shmt_init_draft *draft)
 void shmt_init_add_constraints(const struct shmt_init_draft *draft,
                                struct shmt_text *text)
 {
-    const int64_t bound = shmt_source_bound(draft->parts);
     const char **const names = shmt_arena_alloc(
         draft->arena, draft->macro_count + draft->thread_count + 1,
         sizeof *names);
     struct shmt_init_limits limits = {
         .names = names, .threads = threads_of(draft),
-        .most = bound > 0 && bound < SHMT_INIT_BLOCK ? bound : SHMT_INIT_BLOCK,
+        .most = shmt_init_most_threads(draft->parts),
         .array_count = draft->array_count, .arrays = draft->arrays};
 
     if (names == NULL) {

@@ -115,9 +115,8 @@ static void add_values(int64_t value, int64_t least, int64_t most, bool zero,
 static void add_threads(const struct shmt_init_draft *draft,
                         struct shmt_text *text)
 {
-    enum { THREADS = 1024, WARP = 32 };
-    const int64_t bound = shmt_source_bound(draft->parts);
-    const int64_t most = bound > 0 && bound < THREADS ? bound : THREADS;
+    enum { WARP = 32 };
+    const int64_t most = shmt_init_most_threads(draft->parts);
 
     for (size_t k = 0; k < draft->thread_count; k++) {
         const struct shmt_init_threads *one = &draft->threads[k];

@@ -274,8 +274,6 @@ static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
         .line = shmt_source_at(tokens, name)->line,
         .column = shmt_source_at(tokens, name)->column};
     *where = (struct body){body, end};
-    out->asks_block = names(tokens, where, "blockDim") ||
-                      names(tokens, where, "this_thread_block");
     *found = true;
     return out->name != NULL && out->qualified != NULL &&
            read_template(tokens, shmt_source_template(tokens, from), out) &&

@@ -92,7 +92,6 @@ struct shmt_source_kernel {
     bool is_template;
     size_t template_count;     /* its parameters, as far as they have names */
     const struct shmt_source_template *templates;
-    bool asks_block;           /* its body asks how large its block is */
     bool shared_dynamic;       /* its body declares `extern __shared__`, or
                                   names one that is declared elsewhere */
     bool shared_elsewhere;     /* one is, and it may use that */

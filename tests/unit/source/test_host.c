@@ -7,14 +7,20 @@
 #include "source/source.h"
 #include "tests/support/source_read.h"
 
+static bool asks_block(const char *text, const struct shmt_source_kernel *kernel)
+{
+    return shmt_source_asks_block(shmt_source_slice(arena, text, kernel), 0);
+}
+
 static void templates_are_read(void)
 {
-    const struct shmt_source source = read_text(
+    static const char text[] =
         "template <typename T, int B = 4 * (2 + 1), class... Rest>\n"
         "__global__ void k(T *y) {}\n"
         "__global__ void plain(float *y) { y[blockDim.x] = 1; }\n"
         "void run() { ns::k<vec<float, 2>, 8><<<1, 32>>>(y); k<<<1, 2>>>(y); }"
-        "\n");
+        "\n";
+    const struct shmt_source source = read_text(text);
     const struct shmt_source_template *list = source.kernels[0].templates;
 
     CHECK_INT(source.kernel_count, 2);
@@ -26,8 +32,8 @@ static void templates_are_read(void)
     CHECK_TEXT(list[1].value, "4 * (2 + 1)");
     CHECK_INT(list[1].is_type, false);
     CHECK_INT(list[2].is_pack, true);
-    CHECK_INT(source.kernels[0].asks_block, false);
-    CHECK_INT(source.kernels[1].asks_block, true);
+    CHECK_INT(asks_block(text, &source.kernels[0]), false);
+    CHECK_INT(asks_block(text, &source.kernels[1]), true);
     CHECK_INT(source.kernels[1].is_template, false);
     CHECK_INT(source.launches[0].instance_count, 3);   /* a comma is one */
     CHECK_TEXT(source.launches[0].instance[2], "8");
