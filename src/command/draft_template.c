@@ -123,7 +123,7 @@ const char *shmt_draft_ask_entry(const struct shmt_draft *draft)
         "NAME<float, 4>";
     const struct shmt_source_launch *const one = find_launch(draft);
     struct shmt_text text = {0};
-    const char *out = NULL;
+    const char *out;
 
     if (one == NULL)
         return asked;
@@ -132,9 +132,6 @@ const char *shmt_draft_ask_entry(const struct shmt_draft *draft)
         shmt_text_addf(&text, "%s%.60s", k == 0 ? "" : ", ",
                        one->instance[k]);
     shmt_text_add(&text, ">");
-    if (!text.failed)
-        out = shmt_arena_copy(draft->arena, shmt_text_string(&text),
-                              text.length);
-    shmt_text_free(&text);
+    out = shmt_text_keep(&text, draft->arena);
     return out == NULL ? asked : out;
 }

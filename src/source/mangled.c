@@ -507,8 +507,8 @@ const char *shmt_signature_cast(struct shmt_arena *arena, const char *symbol)
         shmt_text_addf(&text, "%s%s", k == 0 ? "" : ", ", type);
     }
     shmt_text_add(&text, "))");
-    if (said && !text.failed)
-        out = shmt_arena_copy(arena, shmt_text_string(&text), text.length);
+    if (said)
+        out = shmt_text_keep(&text, arena);
     shmt_text_free(&text);
     return out;
 }
