@@ -274,17 +274,38 @@ static void add_mark(void *context, struct shmt_place place, const char *what)
             "text", shmt_json_text(what), NULL));
 }
 
+/* A parameter of the kernel, as its text has it. */
+static json_t *argument_of(const struct shmt_init_draft *draft, size_t k)
+{
+    const struct shmt_signature_parameter *const one =
+        &draft->signature.parameters[k];
+    const bool known = one->kind == SHMT_SIGNATURE_ELEMENT ||
+                       (one->kind == SHMT_SIGNATURE_BITS &&
+                        one->element != SHMT_ELEMENT_BYTES);
+
+    return shmt_json_object(
+        "name", shmt_json_text(one->name),
+        "declared", shmt_json_text(one->type),
+        "type", known ? json_string(shmt_element_word(one->element))
+                      : json_null(),
+        "array", json_boolean(one->pointer),
+        "role", one->pointer ? shmt_json_text(shmt_init_role(draft, one))
+                             : NULL, NULL);
+}
+
 static enum shmtune_status tell_json(const struct job *job,
                                      const struct shmt_yaml *root,
                                      struct shmt_error *err)
 {
-    json_t *marks = json_array();
+    json_t *marks = json_array(), *arguments = json_array();
 
     (void)shmt_yaml_todo(root, add_mark, marks);
+    for (size_t k = 0; k < job->draft.signature.count; k++)
+        json_array_append_new(arguments, argument_of(&job->draft, k));
     return shmt_json_print("init", shmt_json_object(
         "file", shmt_json_text(job->output),
         "kernel", shmt_json_text(job->draft.kernel->qualified),
-        "todo", marks, NULL), err);
+        "arguments", arguments, "todo", marks, NULL), err);
 }
 
 static enum shmtune_status tell(const struct job *job,

@@ -189,6 +189,11 @@ void shmt_init_add_type(const struct shmt_signature_parameter *parameter,
 void shmt_init_add_tolerance(const struct shmt_signature_parameter *parameter,
                              struct shmt_text *text);
 
+/* Of an array, by what the text does with it, "inout"; NULL: it does not
+ * say. */
+const char *
+shmt_init_role(const struct shmt_init_draft *draft,
+               const struct shmt_signature_parameter *parameter);
 /* Writes the spec, with a mark for all that is not known. */
 void shmt_init_write(const struct shmt_init_draft *draft,
                      struct shmt_text *text);

@@ -279,9 +279,9 @@ void shmt_init_add_tolerance(const struct shmt_signature_parameter *parameter,
                    shmt_element_tolerance(parameter->element));
 }
 
-/* By what the text does with it; NULL: it does not say. */
-static const char *role_of(const struct shmt_init_draft *draft,
-                           const struct shmt_signature_parameter *parameter)
+const char *
+shmt_init_role(const struct shmt_init_draft *draft,
+               const struct shmt_signature_parameter *parameter)
 {
     static const char *const roles[] = {
         [SHMT_SOURCE_READ] = "input", [SHMT_SOURCE_WRITTEN] = "output",
@@ -328,7 +328,7 @@ static void add_buffer(const struct shmt_init_draft *draft, size_t k,
     const struct shmt_signature_parameter *parameter =
         &draft->signature.parameters[k];
     const char *const count = draft->said[k].count;
-    const char *const role = role_of(draft, parameter);
+    const char *const role = shmt_init_role(draft, parameter);
     const bool written = role == NULL || strcmp(role, "input") != 0;
 
     shmt_text_add(text, ", role: ");

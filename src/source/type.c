@@ -177,6 +177,8 @@ static size_t find_name(const struct shmt_source_tokens *tokens, size_t from,
         if (shmt_source_is(token, "[") ||
             (shmt_source_is(token, ")") && name != to))
             break;
+        if (shmt_source_is(token, "<"))
+            k = shmt_source_behind(tokens, k, to) - 1;
         if (shmt_source_is(token, "*"))
             words_seen++;
         if (token->word != SHMT_SOURCE_NAME || is_qualifier(token) ||
@@ -207,9 +209,13 @@ bool shmt_source_parameter(const struct shmt_source_tokens *tokens,
         .name = "", .kind = SHMT_SIGNATURE_OTHER,
         .element = SHMT_ELEMENT_BYTES
     };
-    for (size_t k = from; k < end; k++)
+    for (size_t k = from; k < end; k++) {
         if (k != name)
             look_at(&tokens->items[k], &found, out);
+        /* What a template is given is no part of the parameter's own type. */
+        if (shmt_source_is(&tokens->items[k], "<"))
+            k = shmt_source_behind(tokens, k, end) - 1;
+    }
     decide_words(&found.words, out);
     out->pointer = found.stars + found.brackets > 0;
     if (found.stars > 1 ||

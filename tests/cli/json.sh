@@ -50,6 +50,10 @@ is init init "$folder/scale.cu" --entry scale -o "$folder/drafted.yaml"
 check "init: what is left to write, with its place" all \
     'out_has "\"file\": \".*/drafted.yaml\""' 'out_has "\"kernel\": \"scale\""' \
     'out_has "\"line\": [0-9]*,*$"'
+check "init: what the source says of the arguments" all \
+    'out_has "\"declared\": \"const float \\*\""' \
+    'out_has "\"role\": \"input\""' 'out_has "\"type\": \"i32\""' \
+    'out_has "\"array\": false"'
 run init "$folder/scale.cu" --entry scale -o - --json
 check "init: not both on standard output" all 'exits 1' 'out_has "error.json/1"'
 run --help

@@ -702,15 +702,16 @@ class Texts(unittest.TestCase):
             if (b[0] == d[n].x) atomicAdd(&h[0], 1);
             e[n][2] = d[1].y; f(g);
         }"""
-        names = "abcdegh"
-        self.assertEqual(
-            [n for n in names if _source.may_write(source, "k", n)],
-            ["a", "e", "g", "h"])
-        self.assertEqual(_source.parameter_names(source, "k", 8)[-1], "n")
-        self.assertEqual(_source.pointer_type(source, "k", 2), "float")
-        self.assertEqual(_source.parameter_names(
+        told = _source.parameters(source, "k", 8)
+        self.assertEqual([one["name"] for one in told if
+                          _source.is_written(one)], ["a", "e", "g", "h"])
+        self.assertEqual(told[-1]["name"], "n")
+        self.assertEqual([_source.points_to(told[k]) for k in (2, 3)],
+                         ["float", "float2"])
+        told = _source.parameters(
             "__global__ void k(view<float, 2> a, pair<int[2], f<1, 2>> b, "
-            "int n = g(1, 2), float m[WIDTH])", "k", 4), ["a", "b", "n", "m"])
+            "int n = g(1, 2), float m[WIDTH]) {}", "k", 4)
+        self.assertEqual([one["name"] for one in told], ["a", "b", "n", "m"])
 
     def test_default(self):
         "the default is a plain configuration that the constraints let pass"

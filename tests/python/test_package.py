@@ -216,7 +216,7 @@ class Package(unittest.TestCase):
         "what the command says is UTF-8 in any locale"
         code = ("from shmtune import _command\n"
                 "_command.PROGRAM = '%s'\n"
-                "print(ascii(_command.run([])['n']))\n")
+                "print(ascii(_command.run(['list'])['n']))\n")
         with self.stand_in("echo '{\"n\": \"\u00e4\"}'\n"):
             done = subprocess.run(
                 [sys.executable, "-c", code % _command.PROGRAM], text=True,

@@ -37,7 +37,8 @@ def run(arguments, say=None):
     document with results, which is returned."""
     try:
         process = subprocess.Popen(
-            [program()] + list(arguments) + ["--json"], env=environment(),
+            [program(), arguments[0], "--json", *arguments[1:]],
+            env=environment(),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, encoding="utf-8", errors="replace")
     except (OSError, ValueError) as error:

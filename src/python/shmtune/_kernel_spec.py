@@ -9,8 +9,7 @@ import zlib
 from ._array import is_gpu_array, number_of, view_of, whole
 from ._expr import parse
 from ._library import Error, STORAGE
-from ._source import (own_name, may_write, parameter_names, pointer_type,
-                      with_headers)
+from ._source import is_written, own_name, parameters, points_to
 from ._spec import REAL, holds, host_array, yaml_of, write_text
 from ._trace import expression, variants
 from ._tune import (InOut, In, Variable, _Writer, _in_order, _mapping,
@@ -191,12 +190,11 @@ class Spec:
     def take(self, arguments, constants, answer, atol):
         arguments = _listed(arguments, "arguments")
         answer = None if answer is None else _listed(answer, "answer")
-        self.text = with_headers(self.texts[0][1], self.function,
-                                 self.keys.get("includes", []))
-        names = parameter_names(self.text, self.function, len(arguments))
+        self.declared = parameters(self.texts[0][1], self.function,
+                                   len(arguments),
+                                   self.keys.get("includes", []))
+        names = [one["name"] for one in self.declared]
         taken = set(self.parameters) | set(self.sizes)
-        written = {n for n in names
-                   if may_write(self.text, self.function, n)}
         self.names = [n + "_" if n in taken else n for n in names]
         if answer is not None and len(answer) != len(arguments):
             raise Error("answer has %d members, there are %d arguments" % (
@@ -211,7 +209,7 @@ class Spec:
                 continue
             right, x = plain(right, x), plain(x)
             self.given[name] = (InOut(x) if right is not None
-                                or names[k] in written else In(x))
+                                or is_written(self.declared[k]) else In(x))
             if right is not None:
                 self.answers[name] = like(right, x, name)
         for name, x in _mapping(constants, "cmem_args").items():
@@ -285,8 +283,7 @@ class Spec:
             lines.append("#endif")
         for n in self.unchecked:
             kind = ("void" if self.function != self.entry else
-                    pointer_type(self.text, self.function,
-                                  list(self.given).index(n)))
+                    points_to(self.declared[list(self.given).index(n)]))
             lines.append(
                 "#ifdef SHMTUNE_COMPARE\n"
                 "/* No answer was given: whatever is written is right. */\n"

@@ -330,6 +330,20 @@ static void lines_go_on(void)
 }
 
 /* Of a macro that is 1, ONE. */
+/* What a template is given is neither the parameter's name nor its type. */
+static void templates_are_given_types(void)
+{
+    const struct shmt_source source = read_text(
+        "__global__ void k(pair<int[2], f<1, 2>> b, view<float *, 2> v,\n"
+        "                  const tile<int, N> *__restrict__ t,\n"
+        "                  ns::box<N> c[4]) {}\n");
+
+    CHECK_INT(source.kernel_count, 1);
+    if (source.kernel_count == 1)
+        CHECK_TEXT(kernel_of(&source, 0),
+                   "k: other,b; other,v; const other*,t; other*,c;");
+}
+
 static void zero_is_for_flags_and_sums(void)
 {
     static const char *const yes[] = {
@@ -669,6 +683,7 @@ int main(void)
     CHECK_RUN(shared_memory_elsewhere_is_found);
     CHECK_RUN(macros_are_found);
     CHECK_RUN(lines_go_on);
+    CHECK_RUN(templates_are_given_types);
     CHECK_RUN(zero_is_for_flags_and_sums);
     CHECK_RUN(launches_are_found);
     CHECK_RUN(more_of_the_host_is_found);
