@@ -263,6 +263,18 @@ bool shmt_capture_function_due(CUfunction handle, bool *over);
 /* It was captured, or left out. */
 void shmt_capture_function_done(CUfunction handle, bool taken);
 
+/* -- variable.c ----------------------------------------------------------- */
+
+/* Gives `take` each name of a variable that the image, of which the data are
+ * kept, may have, until it returns false, which then is what this does.
+ * *hidden: they cannot be seen. */
+bool shmt_capture_variables(const struct shmt_capture_image *image,
+                            bool (*take)(void *context, const char *name),
+                            void *context, bool *hidden);
+/* Where they are; NULL: the driver has no module of its library. */
+CUmodule shmt_capture_module_of(const struct shmt_capture_driver *driver,
+                                const struct shmt_capture_function *function);
+
 /* -- launch.c ------------------------------------------------------------- */
 
 /* A launch as one of the functions for it was given. */

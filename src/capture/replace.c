@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "gpu/cubin.h"
+#include "gpu/variable_name.h"
 
 enum { MOST_BINARY = 1 << 28, VARIABLES = 64 };
 
@@ -318,28 +319,61 @@ static bool prepare(const struct shmt_capture_driver *driver,
     return true;
 }
 
+/* The application's own of a variable of the tuned binary. */
+struct counterpart {
+    const struct shmt_capture_driver *driver;
+    CUmodule module;
+    const char *name;
+    struct variable *out;
+    bool found;
+};
+
+/* The compiler has called it otherwise there. */
+static bool take_counterpart(void *context, const char *name)
+{
+    struct counterpart *const one = context;
+
+    one->found = shmt_variable_is_same(name, one->name) &&
+                 one->driver->ModuleGetGlobal(&one->out->theirs,
+                                              &one->out->size, one->module,
+                                              name) == CUDA_SUCCESS;
+    return !one->found;
+}
+
+static bool find_theirs(struct counterpart *one,
+                        const struct shmt_capture_image *image)
+{
+    bool hidden;
+
+    if (take_counterpart(one, one->name) && image != NULL &&
+        image->data != NULL && shmt_variable_is_of_file(one->name))
+        shmt_capture_variables(image, take_counterpart, one, &hidden);
+    return one->found;
+}
+
 /* What the application has put into variables of its module is put into ours
- * before each launch, on its stream. */
+ * before each launch, on its stream; the toolkit's have their values. */
 static bool find_variables(const struct shmt_capture_driver *driver,
                            const struct plan *plan,
                            const struct shmt_capture_function *function,
                            CUmodule ours, struct loaded *out)
 {
-    CUmodule theirs = function->owner;
+    const CUmodule theirs = shmt_capture_module_of(driver, function);
     struct shmt_cubin_variable variable;
     size_t at = 0, size;
 
-    if (function->of_library &&
-        (driver->LibraryGetModule == NULL ||
-         driver->LibraryGetModule(&theirs, function->owner) != CUDA_SUCCESS))
+    if (theirs == NULL)
         return refuse(plan, "the driver has no module of its library");
     while (shmt_cubin_next_variable(plan->binary, plan->binary_size, &at,
                                     &variable)) {
         struct variable *one = &out->variables[out->variable_count];
+        struct counterpart counterpart = {driver, theirs, variable.name, one,
+                                          false};
 
+        if (shmt_variable_is_of_toolkit(variable.name))
+            continue;
         if (out->variable_count == VARIABLES ||
-            driver->ModuleGetGlobal(&one->theirs, &one->size, theirs,
-                                    variable.name) != CUDA_SUCCESS ||
+            !find_theirs(&counterpart, function->image) ||
             driver->ModuleGetGlobal(&one->ours, &size, ours,
                                     variable.name) != CUDA_SUCCESS ||
             size != one->size)

@@ -10,13 +10,11 @@
  */
 #include "capture/library.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/cubin.h"
-#include "gpu/fatbin.h"
+#include "gpu/variable_name.h"
 
 struct shmt_capture_snapshot {
     struct shmt_capture_record record;
@@ -24,6 +22,7 @@ struct shmt_capture_snapshot {
     const struct shmt_capture_driver *driver;
     CUstreamCaptureMode mode;
     CUstream stream;           /* of our own */
+    CUmodule module;           /* the function's, with its variables */
     uint64_t bytes;
     unsigned char *values;     /* of all parameters, one after the other */
     struct shmt_capture_search search;
@@ -247,47 +246,6 @@ static bool find_textures(struct shmt_capture_snapshot *snapshot)
     return true;
 }
 
-/* The name that a line of PTX declares as a variable, ".visible .const .align 4
- * .b8 offsets[8];"; an instruction has its state space behind a dot. */
-static const char *declared_by(const char *line, size_t *length)
-{
-    const size_t size = strcspn(line, "\n=[;");
-    char text[512];
-
-    line += strspn(line, " \t");
-    if (*line != '.' || size >= sizeof text)
-        return NULL;
-    memcpy(text, line, size);
-    text[size] = '\0';
-    if (strstr(text, ".const ") == NULL && strstr(text, ".global ") == NULL)
-        return NULL;
-    line += strcspn(line, "\n=[;");
-    while (line[-1] == ' ')
-        line--;
-    for (*length = 0; line[-1] == '_' || line[-1] == '$' ||
-                      isalnum((unsigned char)line[-1]); line--)
-        ++*length;
-    return *length == 0 ? NULL : line;
-}
-
-/* The variables of PTX in turn; *at is 0 at first. */
-static bool next_declared(struct shmt_bytes ptx, size_t *at, char name[512])
-{
-    while (*at < ptx.size) {
-        const char *line = (const char *)ptx.at + *at;
-        size_t length;
-        const char *found = declared_by(line, &length);
-
-        *at += strcspn(line, "\n") + 1;
-        if (found != NULL && length < 512) {
-            memcpy(name, found, length);
-            name[length] = '\0';
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A static variable of a function has the name of its file in its own, so that
  * no other compile has it; that gives it its value again. */
 static bool is_of_function(const char *name)
@@ -295,18 +253,19 @@ static bool is_of_function(const char *name)
     return strncmp(name, "_ZZN", 4) == 0 && strstr(name, "_INTERNAL_") != NULL;
 }
 
-/* A variable that the module does not have is another image's. */
-static bool add_variable(struct shmt_capture_snapshot *snapshot,
-                         CUmodule module, const char *name)
+/* A variable that the module does not have is another image's; one of the
+ * toolkit's has its value from each compile. */
+static bool add_variable(void *context, const char *name)
 {
+    struct shmt_capture_snapshot *const snapshot = context;
     struct shmt_capture_record *record = &snapshot->record;
     struct shmt_capture_range range;
     CUdeviceptr base;
     size_t size, place;
 
-    if (is_of_function(name) ||
-        snapshot->driver->ModuleGetGlobal(&base, &size, module, name) !=
-            CUDA_SUCCESS)
+    if (is_of_function(name) || shmt_variable_is_of_toolkit(name) ||
+        snapshot->driver->ModuleGetGlobal(&base, &size, snapshot->module,
+                                          name) != CUDA_SUCCESS)
         return true;
     range = part_at(snapshot, base, size);
     if (!add_memory(snapshot, &range, &place))
@@ -317,66 +276,27 @@ static bool add_variable(struct shmt_capture_snapshot *snapshot,
            leave_out(snapshot, "there is no memory");
 }
 
-static bool add_variables(struct shmt_capture_snapshot *snapshot,
-                          CUmodule module, struct shmt_bytes image, bool ptx)
-{
-    struct shmt_cubin_variable variable;
-    char name[512];
-    size_t at = 0;
-    bool whole = true;
-
-    while (whole && ptx && next_declared(image, &at, name))
-        whole = add_variable(snapshot, module, name);
-    while (whole && !ptx && shmt_cubin_next_variable(image.at, image.size, &at,
-                                                     &variable))
-        whole = add_variable(snapshot, module, variable.name);
-    return whole;
-}
-
-/* Those of each of its images: which one the driver took is not known, and what
- * is only another's the module does not have. */
-static bool add_fatbin(struct shmt_capture_snapshot *snapshot, CUmodule module,
-                       struct shmt_bytes fatbin)
-{
-    struct shmt_fatbin_entry entry;
-    size_t at = 0;
-    bool whole = true, known = false;
-
-    while (whole && shmt_fatbin_next(fatbin, &at, &entry))
-        if (!entry.compressed && entry.kind == SHMT_FATBIN_CUBIN) {
-            whole = add_variables(snapshot, module, entry.image, false);
-            known = true;
-        }
-    if (!known)
-        shmt_capture_note("%s: its binary is compressed: variables that it "
-                          "may have, __constant__ or __device__, are not "
-                          "captured; nvcc --no-compress keeps them in "
-                          "sight", snapshot->record.function.name);
-    return whole;
-}
-
 /* __constant__ and __device__ variables of its module, which the binary
  * lists. */
 static bool find_variables(struct shmt_capture_snapshot *snapshot)
 {
-    const struct shmt_capture_driver *driver = snapshot->driver;
-    struct shmt_capture_record *record = &snapshot->record;
-    const struct shmt_capture_image *image = record->function.image;
-    CUmodule module = record->function.owner;
+    const struct shmt_capture_function *function = &snapshot->record.function;
+    bool hidden;
 
-    if (image == NULL || image->data == NULL)
+    if (function->image == NULL || function->image->data == NULL)
         return true;
-    if (record->function.of_library &&
-        (driver->LibraryGetModule == NULL ||
-         driver->LibraryGetModule(&module, record->function.owner) !=
-             CUDA_SUCCESS))
+    snapshot->module = shmt_capture_module_of(snapshot->driver, function);
+    if (snapshot->module == NULL)
         return leave_out(snapshot, "the driver has no module of its library");
-    return image->form == SHMT_CAPTURE_FATBIN
-               ? add_fatbin(snapshot, module,
-                            (struct shmt_bytes){image->data, image->size})
-               : add_variables(snapshot, module,
-                               (struct shmt_bytes){image->data, image->size},
-                               image->form == SHMT_CAPTURE_PTX);
+    if (!shmt_capture_variables(function->image, add_variable, snapshot,
+                                &hidden))
+        return false;
+    if (hidden)
+        shmt_capture_note("%s: its binary is compressed: variables that it "
+                          "may have, __constant__ or __device__, are not "
+                          "captured; nvcc --no-compress keeps them in "
+                          "sight", function->name);
+    return true;
 }
 
 /* -- copies --------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "capture/capture.h"
 #include "command/draft.h"
 #include "command/init.h"
+#include "gpu/gpu.h"
 #include "yaml/yaml.h"
 
 #define DEFINES "defines.cu"
@@ -137,6 +138,22 @@ void shmt_draft_tell_kinds(const struct shmt_draft *draft,
     tell_kind(draft, SHMT_CAPTURE_KIND_HOST, "memory of the host", text);
 }
 
+/* What the source calls it, where the compiler calls it otherwise in each
+ * file. */
+static void add_symbol(const char *symbol, struct shmt_text *text)
+{
+    struct shmt_text name = {0};
+
+    if (shmt_variable_is_of_file(symbol))
+        shmt_variable_add_name(symbol, &name);
+    else
+        shmt_text_add(&name, symbol);
+    shmt_text_add(text, ", symbol: ");
+    shmt_yaml_add_string(text, shmt_text_string(&name));
+    text->failed |= name.failed;
+    shmt_text_free(&name);
+}
+
 static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
                        struct shmt_text *text)
 {
@@ -167,10 +184,8 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
                    shmt_element_word(memory->element),
                    output ? "output" : changed ? "inout"
                    : memory->symbol != NULL ? "symbol" : "input");
-    if (memory->symbol != NULL) {
-        shmt_text_add(text, ", symbol: ");
-        shmt_yaml_add_string(text, memory->symbol);
-    }
+    if (memory->symbol != NULL)
+        add_symbol(memory->symbol, text);
     shmt_text_add(text, ", count: ");
     add_elements(draft, m, text);
     if (!output)

@@ -18,5 +18,6 @@
 #include "gpu/ptxas.h"
 #include "gpu/texture.h"
 #include "gpu/variable.h"
+#include "gpu/variable_name.h"
 
 #endif

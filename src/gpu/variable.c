@@ -2,60 +2,22 @@
 /*
  * variable: finds the variables that a spec fills among those of a binary.
  *
- * A binary has the mangled name (of the Itanium C++ ABI) of what stands in a
- * namespace, and the spec the one of the source: "filters::weights" is
- * _ZN7filters7weightsE.  Namespaces that the compiler adds to names that only
- * one file knows are left out of the comparison.  Other mangled names are
- * compared as they are.
+ * A binary has the mangled name of what stands in a namespace, and the spec the
+ * one of the source; other mangled names are compared as they are.
  */
 #include "gpu/variable.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/cubin.h"
-
-/* Adds the name in the source that a nested one, _ZN..E, stands for. */
-static bool add_nested(const char *name, struct shmt_text *text)
-{
-    static const char *const added[] = {"_INTERNAL_", "_GLOBAL__N_"};
-    bool first = true;
-
-    for (name += strlen("_ZN"); *name != 'E';) {
-        unsigned long length;
-        char *part;
-        bool skip = false;
-
-        name += *name == 'L';
-        length = *name < '1' || *name > '9' ? 0 : strtoul(name, &part, 10);
-        if (length == 0 || length > strlen(part))
-            return false;
-        for (size_t k = 0; k < sizeof added / sizeof added[0]; k++)
-            skip |= strncmp(part, added[k], strlen(added[k])) == 0;
-        if (!skip)
-            shmt_text_addf(text, "%s%.*s", first ? "" : "::", (int)length,
-                           part);
-        first = first && skip;
-        name = part + length;
-    }
-    return name[1] == '\0';
-}
-
-/* As the source has it, as far as it can be told; `text` is empty. */
-static void add_plain(const char *name, struct shmt_text *text)
-{
-    if (strncmp(name, "_ZN", strlen("_ZN")) == 0 && add_nested(name, text))
-        return;
-    shmt_text_clear(text);
-    shmt_text_add(text, name);
-}
+#include "gpu/variable_name.h"
 
 static bool is_named(const char *name, const char *symbol)
 {
     struct shmt_text plain = {0};
     bool same = strcmp(name, symbol) == 0;
 
-    add_plain(name, &plain);
+    shmt_variable_add_name(name, &plain);
     same |= strcmp(shmt_text_string(&plain), symbol) == 0;
     shmt_text_free(&plain);
     return same;
@@ -71,18 +33,6 @@ static size_t argument_of(const struct shmt_kernel *kernel, const char *name)
             !is_named(name, kernel->arguments[k].symbol)))
         k++;
     return k;
-}
-
-/* Whether it is of a library of the toolkit, such as cuda::std::end, whose last
- * name may well stand in the source. */
-static bool is_of_toolkit(const char *plain)
-{
-    static const char *const spaces[] = {"cuda::std::", "cub::", "thrust::"};
-
-    for (size_t k = 0; k < sizeof spaces / sizeof spaces[0]; k++)
-        if (strncmp(plain, spaces[k], strlen(spaces[k])) == 0)
-            return true;
-    return false;
 }
 
 /* Without its namespaces. */
@@ -101,7 +51,7 @@ static bool is_used(const struct shmt_kernel *kernel,
     const char *const name = name_of(plain);
     size_t count = shmt_text_mentions(code->text, name, 2);
 
-    if (is_of_toolkit(plain))
+    if (shmt_variable_is_of_toolkit(plain))
         return false;
     for (size_t k = 0; k < kernel->header_count && count < 2; k++)
         count += shmt_text_mentions(kernel->headers[k].text, name, 2);
@@ -269,7 +219,7 @@ static enum shmtune_status check_one(struct shmt_kernel_evaluated *evaluated,
     if (!found->constant || found->initialised ||
         has_others(kernel, image))
         return SHMTUNE_OK;
-    add_plain(found->name, &plain);
+    shmt_variable_add_name(found->name, &plain);
     if (plain.failed)
         status = shmt_error_memory(err);
     else if (is_unfilled(kernel, shmt_kernel_code_of(evaluated), plain.data))
@@ -316,7 +266,7 @@ static void note_unfilled(const struct shmt_kernel *kernel,
 {
     struct shmt_text plain = {0};
 
-    add_plain(found->name, &plain);
+    shmt_variable_add_name(found->name, &plain);
     if (!plain.failed && is_unfilled(kernel, &kernel->code, plain.data))
         shmt_text_addf(notes, "the %s variable %s (%llu byte%s) has no "
                        "initialiser, and no argument with \"role: symbol\" "

@@ -59,6 +59,27 @@ check "a binary that is compressed is told" all "exits 0" \
     "err_has 'blend: its binary is compressed: variables .* are not captured; nvcc --no-compress keeps them'" \
     "! grep -q ' symbol: ' taken/blend-1/kernel.yaml"
 
+# One that only its file knows is called otherwise in each compile; one of the
+# toolkit's nobody fills.
+sed -i 's/^__device__ int untouched.*/&\nnamespace {\n__device__ int unseen[3];\n}\nnamespace cuda { namespace std {\n__constant__ int end_[1] = {1};\n}}/
+    s/+ untouched\[0\]/& + unseen[a > 1] + cuda::std::end_[0]/' tally.cu
+rm -rf taken
+run capture --propose -o taken -- "$fake/application" opened load tally=1000
+check "one of a file has its name in the source, the toolkit's are none" all \
+    "exits 0" "err_has 'made again it gives what'" \
+    "has '  unseen: .type: i32, role: symbol, symbol: unseen, count: 3, fill: '" \
+    "[ \$(grep -c ' symbol: ' taken/tally-1/kernel.yaml) = 5 ]"
+run check taken/tally-1
+check "by which it is filled" all "exits 0" "err_lacks unseen"
+run tune taken/tally-1 --device 0 --strategy exhaustive -o tuned
+unset SHMTUNE_LIBCUDA
+run run --captured taken --tunings tuned --no-trial -- "$fake/application" \
+    opened load tally=1000
+check "and it is found in the program's own module" all "exits 0" \
+    "err_has '^shmtune: tally is launched as tuned$'"
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+cp "$SHMT_SRCDIR/tests/fake/data/tally.cu" . || exit 1
+
 # Names that drafts give by themselves, and two variables with one name.
 sed -i 's/float [*]z/float *BLOCK_X/; s/\<x\>/memory_6/g; s/threadIdx.memory_6/threadIdx.x/
     s/blockIdx.memory_6/blockIdx.x/; s/^__device__ float mean/namespace others {\n__device__ int seen[2];\n}\n&/

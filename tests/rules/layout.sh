@@ -24,6 +24,7 @@ cat >"$work/second" <<'TABLE'
 expr/tree.h space   the decision diagram is built from the trees themselves
 gpu/cubin.h capture what an application loads is read without the rest of gpu
 gpu/fatbin.h capture as above
+gpu/variable_name.h capture as above
 TABLE
 
 # Writes "RULE FILE:LINE: TEXT" for everything that breaks a rule in tree $1.
