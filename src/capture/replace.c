@@ -26,6 +26,9 @@ struct parameter {
     unsigned char *bytes;
     size_t pointers[64];
     unsigned char *given;      /* what the tuned one gets; NULL: the same */
+    char *number;              /* the source's name for one that nothing
+                                  follows from; NULL: something may */
+    bool any;                  /* it may be any */
 };
 
 /* A variable of the source, in the application's module and in ours. */
@@ -65,6 +68,7 @@ struct plan {
     struct loaded *loaded;     /* never freed: a launch may hold one */
     struct shmt_capture_trial trial;
     const char *told;          /* why the last launch that is another stayed */
+    char another[256];         /* that one of its numbers is */
     const char *name;          /* of the function that it was seen to be of */
     const struct shmt_capture_image *image;    /* and its image */
 };
@@ -134,6 +138,19 @@ static bool read_given(struct plan *plan, const char *text)
            size == plan->parameters[k].size;
 }
 
+/* "number K NAME", "any K NAME" */
+static bool read_number(struct plan *plan, const char *text, bool any)
+{
+    char *end;
+    const unsigned long k = strtoul(text, &end, 10);
+
+    if (k >= plan->parameter_count || *end != ' ')
+        return false;
+    plan->parameters[k].any = any;
+    plan->parameters[k].number = strdup(end + 1);
+    return plan->parameters[k].number != NULL;
+}
+
 static bool read_line(struct plan *plan, char *line)
 {
     char *text = strchr(line, ' ');
@@ -151,6 +168,8 @@ static bool read_line(struct plan *plan, char *line)
         return read_parameter(plan, text);
     if (strcmp(line, "give") == 0)
         return read_given(plan, text);
+    if (strcmp(line, "number") == 0 || strcmp(line, "any") == 0)
+        return read_number(plan, text, line[0] == 'a');
     if (strcmp(line, "device") == 0)
         return sscanf(text, "%d %d %255[^\n]", &plan->major, &plan->minor,
                       plan->device) == 3;
@@ -247,12 +266,22 @@ static const char *unpack(struct plan *plan,
                        : shmt_capture_arguments(launch, plan->layout, out);
 }
 
+/* What is said of a number that is another one. */
+static const char *another_number(struct plan *plan, const char *name)
+{
+    snprintf(plan->another, sizeof plan->another,
+             "a launch of it has another number for %.64s than was tuned; "
+             "--any %.64s takes any", name, name);
+    return plan->another;
+}
+
 /* NULL: it is the launch that was tuned. */
-static const char *difference(const struct plan *plan,
+static const char *difference(struct plan *plan,
                               const struct shmt_capture_launch *launch)
 {
     static const char sizes[] =
         "a launch of it has other sizes than were tuned";
+    const char *number = NULL;
 
     if (launch->cooperative || launch->cluster[0] > 0 || launch->other != NULL)
         return "a launch of it is cooperative, of clusters, or programmatic";
@@ -260,10 +289,16 @@ static const char *difference(const struct plan *plan,
         memcmp(plan->block, launch->block, sizeof plan->block) != 0 ||
         plan->shared != launch->shared)
         return sizes;
-    for (size_t k = 0; k < plan->parameter_count; k++)
-        if (!has_same_parameter(&plan->parameters[k], launch->arguments[k]))
+    for (size_t k = 0; k < plan->parameter_count; k++) {
+        const struct parameter *const one = &plan->parameters[k];
+
+        if (one->any || has_same_parameter(one, launch->arguments[k]))
+            continue;
+        if (one->number == NULL)
             return sizes;
-    return NULL;
+        number = one->number;
+    }
+    return number == NULL ? NULL : another_number(plan, number);
 }
 
 /* -- what is launched instead --------------------------------------------- */

@@ -38,6 +38,9 @@ static const char help[] =
     "  --captured DIR  what `capture -o DIR` has written, or one launch of\n"
     "                  it; may be repeated\n"
     "  --tunings DIR   where the tunings are [./tunings]\n"
+    "  --any NAME      replace launches whatever number they have for NAME,\n"
+    "                  a step, a time, a seed, not a size; may be repeated.\n"
+    "                  Whether what was tuned is right with any, you know\n"
     "  --no-trial      launch what was tuned at once, and time nothing\n"
     "\n"
     "With SHMTUNE_LOG=FILE in the environment the lines go to that file.\n"
@@ -45,7 +48,8 @@ static const char help[] =
     "exit status: the program's; 128 and its number where a signal ended it\n"
     "\n"
     "examples:\n"
-    "  shmtune run --captured taken --tunings tunings -- ./app input.dat\n";
+    "  shmtune run --captured taken --tunings tunings -- ./app input.dat\n"
+    "  shmtune run --captured taken --any step --any t -- ./app --steps 1000\n";
 
 struct planned {
     struct planned *next;
@@ -56,6 +60,9 @@ struct job {
     const struct shmt_command_call *call;
     struct shmt_command_repeats captured;
     const char *tunings;           /* NULL: ./tunings, if it is there */
+    struct shmt_command_repeats any;
+    bool is_any[SHMT_COMMAND_REPEATS];     /* of each of these: some launch
+                                              has such a number */
     bool trial;
     struct shmt_arena *arena;
     struct shmt_scratch raw;
@@ -154,6 +161,34 @@ static enum shmtune_status add_scalar(struct pair *pair, size_t position,
     return SHMTUNE_OK;
 }
 
+/* Whether the spec has a number for it, which nothing else follows from. */
+static bool is_number(const struct shmt_argument *argument)
+{
+    char *end;
+
+    if (argument->role != SHMT_ROLE_SCALAR)
+        return false;
+    (void)strtod(shmt_expr_text(argument->value), &end);
+    return *end == '\0';
+}
+
+/* What the application may pass another of: with --any it may be any. */
+static void add_number(struct pair *pair, size_t position)
+{
+    struct job *const job = pair->job;
+    const size_t k = pair->kernel->launches[0].arguments[position];
+    const struct shmt_argument *const argument = &pair->kernel->arguments[k];
+    bool any = false;
+
+    if (!is_number(argument))
+        return;
+    for (size_t i = 0; i < job->any.count; i++)
+        if (strcmp(job->any.items[i], argument->name) == 0)
+            any = job->is_any[i] = true;
+    shmt_text_addf(&job->plan, "%s %zu %s\n", any ? "any" : "number",
+                   position, argument->name);
+}
+
 static void add_parameters(const struct pair *pair)
 {
     struct shmt_text *text = &pair->job->plan;
@@ -212,8 +247,10 @@ static enum shmtune_status add_launch(struct pair *pair, const char *binary,
     shmt_text_add(text, "\n");
     add_parameters(pair);
     for (size_t k = 0; status == SHMTUNE_OK && k < pair->draft->argument_count;
-         k++)
+         k++) {
         status = add_scalar(pair, k, err);
+        add_number(pair, k);
+    }
     shmt_text_addf(text, "device %d %d %s\nbinary %s\nentry %s\n",
                    device->compute_major, device->compute_minor, device->name,
                    binary, entry);
@@ -488,6 +525,20 @@ static void tell_unheard(const struct job *job)
     }
 }
 
+/* A size, or a name that is mistyped, would make a program wait for nothing. */
+static enum shmtune_status check_any(const struct job *job,
+                                     struct shmt_error *err)
+{
+    for (size_t k = 0; k < job->any.count && job->launches > 0; k++)
+        if (!job->is_any[k])
+            return shmt_error_set(
+                err, SHMTUNE_INVALID_ARGUMENT, "--any %.64s: no launch that is "
+                "tuned has a number of that name in its spec; of a size, "
+                "capture the launches that matter (--count)",
+                job->any.items[k]);
+    return SHMTUNE_OK;
+}
+
 /* -- the run -------------------------------------------------------------- */
 
 static enum shmtune_status run_program(struct job *job,
@@ -530,6 +581,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     const struct shmt_command_option options[] = {
         {"captured", 0, SHMT_OPTION_PATHS, &job.captured, 0, 0},
         {"tunings", 0, SHMT_OPTION_PATH, &job.tunings, 0, 0},
+        {"any", 0, SHMT_OPTION_REPEATED, &job.any, 0, 0},
         {"trial", 0, SHMT_OPTION_FLAG, &job.trial, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
@@ -557,6 +609,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                                    err);
     for (size_t k = 0; status == SHMTUNE_OK && k < job.captured.count; k++)
         status = take_folder(&job, job.captured.items[k], err);
+    if (status == SHMTUNE_OK)
+        status = check_any(&job, err);
     if (status == SHMTUNE_OK)
         status = run_program(&job, err);
     shmt_scratch_remove(&job.raw);
