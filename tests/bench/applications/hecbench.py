@@ -17,7 +17,7 @@ each and one program after the other, and the programs are run alone, by
 is what a program itself says of times, in lines that have one; all else that
 it says has to stay the same.  "accuracy-cuda:5000" has 5000 for its last
 argument, which mostly is how often it launches: a trial needs some thousand
-launches.
+launches.  "adam-cuda::t,step" is run with --any t --any step.
 
 With --for SECONDS, what has not ended by then is left out and soon ended.
 Prints what came of all, and keeps it in OUT/report.json, with each program's
@@ -81,8 +81,9 @@ class Program:
 
     def __init__(self, job, name):
         self.job = job
-        self.name, _, self.last = name.partition(':')
-        self.folder = os.path.join(job.work, name)
+        self.name, self.last, names = (name + '::').split(':')[:3]
+        self.any = [f'--any={one}' for one in names.split(',') if one]
+        self.folder = os.path.join(job.work, self.name)
         self.found = {'program': self.name, 'built': False, 'launches': {},
                       'left_out': []}
 
@@ -210,7 +211,7 @@ class Program:
                    for one in self.found['launches'].values()):
             return
         put = [self.job.shmtune, 'run', '--captured', 'taken',
-               '--tunings', 'tuned']
+               '--tunings', 'tuned', *self.any]
         ways = {'alone': [], 'tried': [*put, '--'],
                 'put in': [*put, '--no-trial', '--']}
         seen = {way: [] for way in ways}
