@@ -256,5 +256,6 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 }
 
 const struct shmt_command shmt_command_export = {
-    "export", "write a recorded run or a space for other tuners", help, run
+    "export", "write runs and spaces for other tuners, tunings as a header",
+    help, run
 };
