@@ -19,10 +19,11 @@ static const char help[] =
     "its arguments, what it does with arrays, and, from code of the host in\n"
     "the source, in what that includes or in a file beside it, the launch,\n"
     "how long arrays are, and sizes. Parameters are extents of a block that\n"
-    "the kernel asks for (blockDim), macros behind #ifndef, and each #define\n"
-    "and constant that reaches the block, the launch bounds or an array in\n"
-    "shared memory. What the text does not say is marked \"TODO: ...\";\n"
-    "`shmtune check` lists the marks. Needs no GPU and no compiler.\n"
+    "the kernel asks for (blockDim), macros behind #ifndef, and each #define,\n"
+    "constant and name that nobody declares that reaches the block, the\n"
+    "launch bounds or an array in shared memory. What the text does not say\n"
+    "is marked \"TODO: ...\"; `shmtune check` lists the marks. Needs no GPU\n"
+    "and no compiler.\n"
     "\n"
     "Folders of headers, -D and options of device code are those of the\n"
     "command that compiles the source: what stands behind --, or what a\n"
@@ -405,11 +406,15 @@ static enum shmtune_status study(struct shmt_init_draft *draft,
     enum shmtune_status status = shmt_init_find_macros(draft, err);
 
     if (status == SHMTUNE_OK)
+        status = shmt_init_guess_block(draft, err);
+    if (status == SHMTUNE_OK)
         status = shmt_init_find_arrays(draft, err);
     if (status == SHMTUNE_OK)
         status = shmt_init_find_types(draft, err);
     if (status == SHMTUNE_OK)
         status = shmt_init_plan(draft, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_init_guess_grid(draft, err);
     if (status == SHMTUNE_OK)
         status = shmt_source_globals(draft->arena, draft->text, draft->kernel,
                                      &draft->globals, &draft->global_count,

@@ -17,7 +17,8 @@ struct shmt_init_macro {
                                          #ifndef */
     bool given;                       /* by the command that builds it; else,
                                          if it reaches, a plain definition, */
-    bool constant;                    /* or a constant */
+    bool constant;                    /* or a constant, */
+    bool undeclared;                  /* or nothing: the value is a guess */
     int64_t most;                     /* as an extent of the block, too */
 };
 
@@ -53,6 +54,8 @@ struct shmt_init_draft {
     const char *built;                /* the file that says so; NULL: none */
     const char *compiled;             /* another file, which includes the
                                          source; NULL: none */
+    bool lacks;                       /* of what it includes something is not
+                                         there */
     const char *text;                 /* of the source, with what it includes,
                                          and of the file that launches it */
     const char *own;                  /* without the latter */
@@ -140,6 +143,12 @@ const char *shmt_init_entry(const struct shmt_init_draft *draft);
 enum shmtune_status shmt_init_plan(struct shmt_init_draft *draft,
                                    struct shmt_error *err);
 
+/* init_guess.c: where nobody launches the kernel, its block, and values of what
+ * nobody declares; then its grid. */
+enum shmtune_status shmt_init_guess_block(struct shmt_init_draft *draft,
+                                          struct shmt_error *err);
+enum shmtune_status shmt_init_guess_grid(struct shmt_init_draft *draft,
+                                         struct shmt_error *err);
 /* init_macro.c: once the rest is known. */
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
                                           struct shmt_error *err);

@@ -210,7 +210,7 @@ static void add_optional(struct shmt_init_draft *draft)
             add(draft, (struct shmt_init_macro){
                            name, given != NULL ? given
                                                : source->macros[k].value,
-                           NULL, given != NULL, false, 0});
+                           NULL, given != NULL, false, false, 0});
     }
 }
 
@@ -230,7 +230,8 @@ static void add_plain(struct shmt_init_draft *draft)
 
         if (reaches != NULL)
             add(draft, (struct shmt_init_macro){one->name, one->value,
-                                                reaches, given, false, 0});
+                                                reaches, given, false,
+                                                false, 0});
     }
 }
 
@@ -253,7 +254,7 @@ static bool add_constant(struct shmt_init_draft *draft,
                   ? reached_by(draft, name) : NULL;
     if (reaches != NULL)
         add(draft, (struct shmt_init_macro){name, value, reaches, false, true,
-                                            0});
+                                            false, 0});
     return true;
 }
 
@@ -269,6 +270,40 @@ static bool add_constants(struct shmt_init_draft *draft)
         if (!add_constant(draft, &one))
             return false;
     return true;
+}
+
+static bool is_defined(const struct shmt_init_draft *draft, const char *name)
+{
+    for (size_t k = 0; k < draft->source.define_count; k++)
+        if (strcmp(draft->source.defines[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Names that the kernel uses and nobody declares; those of the toolkit's
+ * headers reach no block and no array. */
+static enum shmtune_status add_undeclared(struct shmt_init_draft *draft,
+                                          struct shmt_error *err)
+{
+    enum { WARP = 32 };
+    const char *const *names;
+    size_t count;
+    const enum shmtune_status status = shmt_source_undeclared(
+        draft->arena, draft->text, draft->parts, &names, &count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < count &&
+                       draft->macro_count < draft->macro_room; k++) {
+        const char *const reaches = is_defined(draft, names[k])
+                                        ? NULL
+                                        : reaches_kernel(draft, names[k]);
+
+        if (reaches != NULL && shmt_kernel_may_name(names[k]) &&
+            !shmt_source_is_warp(names[k], WARP))
+            add(draft, (struct shmt_init_macro){
+                           .name = names[k], .value = "1", .reaches = reaches,
+                           .undeclared = true});
+    }
+    return status;
 }
 
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
@@ -291,7 +326,9 @@ enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
         draft->asks_block |= shmt_source_asks_block(draft->parts, axis);
     add_optional(draft);
     add_plain(draft);
-    return add_constants(draft) ? SHMTUNE_OK : shmt_error_memory(err);
+    if (!add_constants(draft))
+        return shmt_error_memory(err);
+    return draft->lacks ? SHMTUNE_OK : add_undeclared(draft, err);
 }
 
 const char *shmt_init_constant(const struct shmt_init_draft *draft)

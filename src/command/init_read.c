@@ -20,6 +20,7 @@ static enum shmtune_status keep(struct shmt_init_draft *draft,
     const enum shmtune_status status =
         shmt_source_splice_end(splice, &draft->text);
 
+    draft->lacks = splice->lacks;
     return status != SHMTUNE_OK
                ? status : shmt_source_read(draft->arena, draft->text,
                                            &draft->source, err);

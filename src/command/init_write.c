@@ -153,7 +153,11 @@ static void add_parameters(const struct shmt_init_draft *draft,
         int64_t value;
         bool zero = false;
 
-        if (macro->reaches != NULL)
+        if (macro->undeclared)
+            shmt_text_addf(text, "  # The source uses %s and declares it "
+                           "nowhere; %s.\n  # The values are a guess.\n",
+                           macro->name, macro->reaches);
+        else if (macro->reaches != NULL)
             shmt_text_addf(text, "  # %s is %s; %s.\n", macro->name,
                            macro->given      ? "given by -D"
                            : macro->constant ? "a constant of the source"
@@ -171,7 +175,8 @@ static void add_parameters(const struct shmt_init_draft *draft,
             shmt_text_add(text, ", default: ");
             shmt_init_mark(text, "one of them");
         }
-        shmt_text_add(text, macro->reaches == NULL || macro->given
+        shmt_text_add(text, macro->reaches == NULL || macro->given ||
+                                    macro->undeclared
                                 ? "}\n" : ", override: true}\n");
     }
     add_threads(draft, text);
@@ -227,6 +232,9 @@ static void add_launch(const struct shmt_init_draft *draft,
                        "{NAME} stands for a parameter's value",
                        draft->kernel->qualified);
     shmt_text_add(text, "\n");
+    if (launch == NULL && draft->block != NULL)
+        shmt_text_add(text, "  # Nobody launches it here: a guess, by how it "
+                      "finds its elements.\n");
     add_geometry("grid", "blocks along x, y, z, as [\"ceildiv(n, BLOCK)\"]",
                  draft->grid, launch == NULL ? "" : launch->grid, text);
     add_geometry("block", "threads along x, y, z, as [BLOCK]", draft->block,

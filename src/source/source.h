@@ -228,6 +228,13 @@ shmt_source_structures(struct shmt_arena *arena, const char *text,
  * in `arena`; NULL: there is no memory. */
 const char *shmt_source_slice(struct shmt_arena *arena, const char *text,
                               const struct shmt_source_kernel *kernel);
+/* Names that `part` uses as numbers, and the text declares nowhere but perhaps
+ * as a macro: each once.  Lives in `arena`; the only failure is
+ * SHMTUNE_NO_MEMORY. */
+enum shmtune_status
+shmt_source_undeclared(struct shmt_arena *arena, const char *text,
+                       const char *part, const char *const **out,
+                       size_t *count, struct shmt_error *err);
 /* What the arrays of a function take of shared memory, all of them, as code of
  * the host's: "sizeof(float) * (TILE) * (TILE + 1)"; and a line behind them. */
 struct shmt_source_shared {
