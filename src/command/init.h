@@ -149,6 +149,9 @@ enum shmtune_status shmt_init_guess_block(struct shmt_init_draft *draft,
                                           struct shmt_error *err);
 enum shmtune_status shmt_init_guess_grid(struct shmt_init_draft *draft,
                                          struct shmt_error *err);
+/* The threads of the reference's block, `blockIdx.x * 256`; NULL: nobody
+ * knows. */
+const char *shmt_init_guess_reference(const struct shmt_init_draft *draft);
 /* init_macro.c: once the rest is known. */
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
                                           struct shmt_error *err);

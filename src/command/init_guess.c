@@ -232,3 +232,21 @@ enum shmtune_status shmt_init_guess_grid(struct shmt_init_draft *draft,
     draft->grid = grid_of(draft, &chain);
     return draft->grid == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
+
+const char *shmt_init_guess_reference(const struct shmt_init_draft *draft)
+{
+    const char *const parts = shmt_source_slice(draft->arena, draft->text,
+                                                draft->reference);
+    const char *at = parts == NULL ? NULL : index_of(parts, 0);
+    size_t digits;
+
+    if (at == NULL || index_of(parts, 1) != NULL)
+        return NULL;
+    at = skip_blanks(at + strlen("blockIdx.x"));
+    if (*at != '*')
+        return NULL;
+    at = skip_blanks(at + 1);
+    digits = strspn(at, "0123456789");
+    return digits == 0 || shmt_text_name_length(at + digits) > 0
+               ? NULL : shmt_arena_copy(draft->arena, at, digits);
+}

@@ -246,19 +246,31 @@ static void add_launch(const struct shmt_init_draft *draft,
 static void add_reference(const struct shmt_init_draft *draft,
                           struct shmt_text *text)
 {
+    const char *threads;
+
     if (draft->reference == NULL) {
         shmt_text_add(text, "# reference: launches of a plain kernel that is "
                       "surely right, written as those\n# above; without it "
                       "the default configuration is the reference.\n");
         return;
     }
+    threads = shmt_init_guess_reference(draft);
     shmt_text_add(text, "reference:\n- entry: ");
     shmt_yaml_add_string(text, draft->reference->qualified);
+    if (threads != NULL)
+        shmt_text_add(text, "\n  # A guess, by how it finds its elements.");
     shmt_text_add(text, "\n  grid: ");
-    shmt_init_mark(text, "its blocks, without a parameter, as [\"ceildiv(n, "
-                   "256)\"]");
+    if (threads != NULL && draft->dimension_count == 1)
+        shmt_text_addf(text, "[\"ceildiv(%s, %s)\"]",
+                       draft->dimensions[0].name, threads);
+    else
+        shmt_init_mark(text, "its blocks, without a parameter, as "
+                       "[\"ceildiv(n, 256)\"]");
     shmt_text_add(text, "\n  block: ");
-    shmt_init_mark(text, "its threads, as [256]");
+    if (threads != NULL)
+        shmt_text_addf(text, "[%s]", threads);
+    else
+        shmt_init_mark(text, "its threads, as [256]");
     shmt_text_add(text, "\n");
     add_names(&draft->kernel->signature, text);
 }

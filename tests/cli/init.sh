@@ -40,30 +40,31 @@ int main()
 END
 run init "$own/scale.cu"
 check "a draft is written beside the source" all "exits 0" err_empty \
-    "[ -f '$own/scale.yaml' ]" "out_has 'scale.yaml: drafted for scale; 4 things to write:$'" \
-    "out_has '^  .*/scale.yaml:18:9: its blocks, without a parameter'"
+    "[ -f '$own/scale.yaml' ]" "out_has 'scale.yaml: drafted for scale; 2 things to write:$'" \
+    "out_has '^  .*/scale.yaml:23:39: how many elements'"
 has() { grep -qF -e "$1" "$own/scale.yaml"; }
 check "types, parameters, launch and reference are in it" all \
     "has 'BLOCK: {values: [64, 128, 256, 512, 1024], default: 256}'" \
     "has 'ITEMS: {values: [1, 2, 3, 4, 8], default: 3}'" \
     "has 'grid: [\"ceildiv(n, BLOCK)\"]'" "has 'block: [\"BLOCK\"]'" \
     "has 'shared_dynamic: \"BLOCK * 4\"'" "has 'arguments: [y, x, a, n]'" \
-    "has 'entry: scale_reference'" "has 'x: {type: f32, role: input, '" \
+    "has 'entry: scale_reference'" "has 'grid: [\"ceildiv(n, 256)\"]'" \
+    "has 'block: [256]'" "has 'x: {type: f32, role: input, '" \
     "has 'n: {type: i32, value: n}'" "has 'n: {default: 1048576}'" \
     "has 'a: {type: f32, value: 2.0}'" "has 'tolerance: {relative: 1.0e-6}}'" \
     "! has 'compiler: '"
 run check --no-compile "$own/scale.yaml"
 check "check lists all that is left, with its place" all "exits 2" \
-    "[ $(grep -c '^wrong .*scale.yaml:[0-9]*:[0-9]*: to be written: ' "$folder/out") -eq 4 ]" \
-    "out_has '^0 ok, 4 wrong'"
+    "[ $(grep -c '^wrong .*scale.yaml:[0-9]*:[0-9]*: to be written: ' "$folder/out") -eq 2 ]" \
+    "out_has '^0 ok, 2 wrong'"
 run space "$own/scale.yaml"
 check "others name the first" all "exits 2" \
-    "err_has 'scale.yaml:18:9: to be written: its blocks.*; .shmtune check. lists all 4'"
+    "err_has 'scale.yaml:23:39: to be written: how many elements.*; .shmtune check. lists all 2'"
 cp "$own/scale.yaml" "$folder/before"
 (cd "$own" && "$build/shmtune" init scale.cu -o - >"$folder/out" 2>"$folder/err")
 check "with -o - it is printed, and no file made" all \
     "cmp -s '$own/scale.yaml' '$folder/out'" "[ ! -e '$own/-' ]" \
-    "err_has '^-: drafted for scale; 4 things to write:$'"
+    "err_has '^-: drafted for scale; 2 things to write:$'"
 run init "$own/scale.cu"
 check "it is not written over" all "exits 1" "err_has 'is there already; --force'" \
     "cmp -s '$own/scale.yaml' '$folder/before'"

@@ -24,6 +24,9 @@ check "macros that the compiler's caller has to give are parameters" all \
 check "which give block and grid of a kernel that nobody launches" all \
     "has '# Nobody launches it here: a guess, by how it finds its elements.'" \
     "has '  grid: [\"ceildiv(n, BLOCK * ITEMS)\"]'" "has '  block: [BLOCK]'"
+check "and of the reference, by its number" \
+    [ "$(sed -n '/^reference/,/^arguments/{/TODO/d;/ # A guess/,/block/p}' scale.yaml |
+        tr -d '\n')" = '  # A guess, by how it finds its elements.  grid: ["ceildiv(n, 256)"]  block: [256]' ]
 
 cat >source.cu <<'END'
 #define TWICE (2 * HALF)
@@ -89,17 +92,14 @@ check "a header that is not there may declare it" all \
     "[ $status_of_draft = 0 ]" "lacks 'declares it nowhere'"
 
 # What is drafted so is a spec.
-sed 's/: "TODO: a usual size[^"]*"/: 1000/; s/value: "TODO: a number[^"]*"/value: 2/
-    s/count: "TODO: [^"]*"/count: n/
-    s/^  grid: "TODO: .*/  grid: ["ceildiv(n, 256)"]/; s/^  block: "TODO: .*/  block: [256]/' \
-    scale.yaml >filled.yaml
-sed "s,^source: .*,source: \"$source/examples/scale/scale.cu\"," filled.yaml >spec.yaml
+sed "s/: \"TODO: a usual size[^\"]*\"/: 1000/; s/value: \"TODO: [^\"]*\"/value: 2/
+    s/count: \"TODO: [^\"]*\"/count: n/" scale.yaml >spec.yaml
 run check --no-compile spec.yaml
 check "filled in it is a spec" exits 0
-run inspect spec.yaml --limit 4 --arch sm_90
-if exits 9; then
-    skip "which compiles" "no NVRTC"
-else
+if has_nvrtc; then
+    run inspect spec.yaml --limit 4 --arch sm_90
     check "which compiles" exits 0
+else
+    skip "which compiles" "no NVRTC"
 fi
 finish
