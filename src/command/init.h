@@ -143,6 +143,9 @@ const char *shmt_init_entry(const struct shmt_init_draft *draft);
 enum shmtune_status shmt_init_plan(struct shmt_init_draft *draft,
                                    struct shmt_error *err);
 
+/* Whether the name has one of the words, whatever its letters' case; NULL is
+ * behind the last. */
+bool shmt_init_has_word(const char *name, const char *const *words);
 /* init_guess.c: where nobody launches the kernel, its block, and values of what
  * nobody declares; then its grid. */
 enum shmtune_status shmt_init_guess_block(struct shmt_init_draft *draft,
@@ -155,6 +158,8 @@ const char *shmt_init_guess_reference(const struct shmt_init_draft *draft);
 /* init_macro.c: once the rest is known. */
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
                                           struct shmt_error *err);
+/* Whether it is one of them; no name is none. */
+bool shmt_init_is_macro(const struct shmt_init_draft *draft, const char *name);
 /* A `constexpr int NAME = 32;` that would be one of them as a macro behind
  * #ifndef; NULL: none. */
 const char *shmt_init_constant(const struct shmt_init_draft *draft);

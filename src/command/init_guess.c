@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "command/init.h"
@@ -89,29 +88,13 @@ static struct chain chain_of(const struct shmt_init_draft *draft, int axis)
     return chain;
 }
 
-static const struct shmt_init_macro *
-macro_of(const struct shmt_init_draft *draft, const char *name)
-{
-    for (size_t k = 0; name != NULL && k < draft->macro_count; k++)
-        if (strcmp(draft->macros[k].name, name) == 0)
-            return &draft->macros[k];
-    return NULL;
-}
-
 /* "BLOCK", "block_size_x", "NUM_THREADS", "TPB". */
 static bool is_of_threads(const char *name)
 {
-    static const char *const parts[] = {"block", "thread", "tpb", "bdim"};
-    char lower[64];
-    size_t length = 0;
+    static const char *const words[] = {"block", "thread", "tpb", "bdim",
+                                        NULL};
 
-    for (; name[length] != '\0' && length + 1 < sizeof lower; length++)
-        lower[length] = (char)tolower((unsigned char)name[length]);
-    lower[length] = '\0';
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
-        if (strstr(lower, parts[k]) != NULL)
-            return true;
-    return false;
+    return shmt_init_has_word(name, words);
 }
 
 /* The factor that is the block's extent; NULL: none can be told. */
@@ -121,7 +104,7 @@ static const char *extent_of(const struct shmt_init_draft *draft,
     const char *found = NULL;
 
     for (size_t k = 0; k < chain->count; k++) {
-        if (macro_of(draft, chain->factors[k]) == NULL)
+        if (!shmt_init_is_macro(draft, chain->factors[k]))
             return NULL;
         if (found == NULL && is_of_threads(chain->factors[k]))
             found = chain->factors[k];

@@ -14,9 +14,9 @@
 #include "command/init.h"
 #include "kernel/kernel.h"
 
-static bool is_there(const struct shmt_init_draft *draft, const char *name)
+bool shmt_init_is_macro(const struct shmt_init_draft *draft, const char *name)
 {
-    for (size_t k = 0; k < draft->macro_count; k++)
+    for (size_t k = 0; name != NULL && k < draft->macro_count; k++)
         if (strcmp(draft->macros[k].name, name) == 0)
             return true;
     return false;
@@ -188,7 +188,7 @@ static bool is_used(const struct shmt_init_draft *draft, const char *name,
 static void add(struct shmt_init_draft *draft, struct shmt_init_macro macro)
 {
     macro.most = is_launched(draft, macro.name) ? SHMT_INIT_BLOCK : INT64_MAX;
-    if (!is_there(draft, macro.name))
+    if (!shmt_init_is_macro(draft, macro.name))
         draft->macros[draft->macro_count++] = macro;
 }
 

@@ -190,20 +190,26 @@ static const char *with_name(struct shmt_init_draft *draft, const char *said,
     return shmt_text_keep(&text, draft->arena);
 }
 
-/* Whether a name is that of a grid rather than of a size. */
-static bool is_of_grid(const char *name)
+bool shmt_init_has_word(const char *name, const char *const *words)
 {
-    static const char *const parts[] = {"grid", "block", "blk", "dim", "gws"};
     char lower[64];
     size_t length = 0;
 
     for (; name[length] != '\0' && length + 1 < sizeof lower; length++)
         lower[length] = (char)tolower((unsigned char)name[length]);
     lower[length] = '\0';
-    for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
-        if (strstr(lower, parts[k]) != NULL)
-            return true;
-    return false;
+    while (*words != NULL && strstr(lower, *words) == NULL)
+        words++;
+    return *words != NULL;
+}
+
+/* Whether a name is that of a grid rather than of a size. */
+static bool is_of_grid(const char *name)
+{
+    static const char *const words[] = {"grid", "block", "blk", "dim", "gws",
+                                        NULL};
+
+    return shmt_init_has_word(name, words);
 }
 
 static void plan_grid(struct shmt_init_draft *draft)
