@@ -128,9 +128,8 @@ if command -v pkg-config >/dev/null 2>&1; then
     (PKG_CONFIG_LIBDIR=$lib/pkgconfig
         export PKG_CONFIG_LIBDIR
         [ "$(pkg-config --modversion shmtune)" = "$(setting VERSION)" ] &&
-            sed -i "s#^prefix=.*#prefix=$folder/moved#" \
-                "$lib/pkgconfig/shmtune.pc" &&
             make -s -C "$folder/make" CC="$(setting CC)" \
+                PKG_CONFIG="pkg-config --define-prefix" \
                 CFLAGS="-std=c17 -Wall -Werror $sanitized") \
         >"$folder/err" 2>&1 && choose "$folder/make/choose"
     report $? "make and pkg-config build the example, which runs"
