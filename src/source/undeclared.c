@@ -78,35 +78,52 @@ static bool declares(const struct shmt_source_tokens *tokens, size_t k)
             shmt_source_is_any(shmt_source_at(tokens, k + 1), behind));
 }
 
-/* Whether the name stands in the list of an enum that begins at k. */
-static bool enumerates(const struct shmt_source_tokens *tokens, size_t k,
-                       const struct shmt_source_token *name)
+/* Names that are declared somewhere, or are no numbers, in order. */
+struct declared {
+    size_t count;
+    struct shmt_source_token *items;   /* on the heap */
+};
+
+static int compare(const void *one, const void *other)
 {
-    if (!shmt_source_at_is(tokens, k, "enum"))
-        return false;
+    const struct shmt_source_token *const a = one, *const b = other;
+    const size_t length = a->length < b->length ? a->length : b->length;
+    const int order = memcmp(a->at, b->at, length);
+
+    return order != 0 ? order : (a->length > b->length) -
+                                    (a->length < b->length);
+}
+
+/* Behind the list of the enum at k. */
+static size_t pass_enum(const struct shmt_source_tokens *tokens, size_t k,
+                        struct declared *out)
+{
     while (k < tokens->count && !shmt_source_at_is(tokens, k, "{") &&
            !shmt_source_at_is(tokens, k, ";"))
         k++;
     for (; k < tokens->count && !shmt_source_at_is(tokens, k, "}") &&
            !shmt_source_at_is(tokens, k, ";"); k++)
-        if (shmt_source_same(shmt_source_at(tokens, k), name))
-            return true;
-    return false;
+        if (is_name(tokens, k))
+            out->items[out->count++] = tokens->items[k];
+    return k;
 }
 
-/* Somewhere in the text; or it is a type there. */
-static bool is_declared(const struct shmt_source_tokens *tokens,
-                        const struct shmt_source_token *name)
+/* false: there is no memory. */
+static bool find_declared(const struct shmt_source_tokens *tokens,
+                          struct declared *out)
 {
+    out->items = malloc((tokens->count + 1) * sizeof *out->items);
+    if (out->items == NULL)
+        return false;
     for (size_t k = 0; k < tokens->count; k++) {
-        const bool same =
-            shmt_source_same(shmt_source_at(tokens, k), name);
-
-        if (enumerates(tokens, k, name) ||
-            (same && (declares(tokens, k) || !is_number(tokens, k))))
-            return true;
+        if (shmt_source_at_is(tokens, k, "enum"))
+            k = pass_enum(tokens, k, out);
+        else if (is_name(tokens, k) &&
+                 (declares(tokens, k) || !is_number(tokens, k)))
+            out->items[out->count++] = tokens->items[k];
     }
-    return false;
+    qsort(out->items, out->count, sizeof *out->items, compare);
+    return true;
 }
 
 static bool is_listed(const char *const *list, size_t count,
@@ -125,8 +142,10 @@ shmt_source_undeclared(struct shmt_arena *arena, const char *text,
                        size_t *count, struct shmt_error *err)
 {
     struct shmt_source_tokens all = {.arena = arena}, used = {.arena = arena};
+    struct declared declared = {0};
     bool done = shmt_source_split(&all, text) &&
-                shmt_source_split(&used, part);
+                shmt_source_split(&used, part) &&
+                find_declared(&all, &declared);
     const char **const list =
         done ? shmt_arena_alloc(arena, used.count + 1, sizeof *list) : NULL;
 
@@ -137,13 +156,15 @@ shmt_source_undeclared(struct shmt_arena *arena, const char *text,
         const char *name;
 
         if (!is_number(&used, k) ||
-            is_declared(&all, shmt_source_at(&used, k)))
+            bsearch(&used.items[k], declared.items, declared.count,
+                    sizeof *declared.items, compare) != NULL)
             continue;
         name = shmt_source_copy(&used, k);
         done = name != NULL;
         if (done && !is_listed(list, *count, name))
             list[(*count)++] = name;
     }
+    free(declared.items);
     free(all.items);
     free(used.items);
     return done ? SHMTUNE_OK : shmt_error_memory(err);
