@@ -162,13 +162,15 @@ static bool is_extent(const struct shmt_init_draft *draft, size_t axes,
     return false;
 }
 
-/* A number that nothing has said: large for threads in a line, 16 for those of
- * a square and for tiles, and 1 for what a thread does more. */
+/* A number that nothing has said: large for threads, 16 for those of a square
+ * and for tiles, and 1 for what a thread does more. */
 static const char *usual(const struct shmt_init_draft *draft, size_t axes,
                          const struct shmt_init_macro *macro)
 {
     if (is_extent(draft, axes, macro->name))
         return axes > 1 ? "16" : "256";
+    if (strstr(macro->reaches, "launch bounds") != NULL)
+        return "256";
     return strstr(macro->reaches, "shared memory") != NULL ? "16" : "1";
 }
 

@@ -49,6 +49,10 @@ __global__ void asked(float *c, const float *a, int n)
     if (i < n)
         c[i] = a[i];
 }
+__global__ void __launch_bounds__(THREADS) bounded(float *c, int n)
+{
+    c[blockIdx.x * blockDim.x + threadIdx.x] = n;
+}
 __global__ void asked_twice(float *c, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -75,6 +79,10 @@ check "a block that the kernel asks for is one of the launch" all \
     "[ $status_of_draft = 0 ]" \
     "has '  BLOCK_X: {values: [64, 128, 256, 512, 1024], default: 256, scope: launch}'" \
     "has '  grid: [\"ceildiv(n, BLOCK_X)\"]'" "has '  block: [BLOCK_X]'"
+draft bounded
+check "of at most as many threads as its bounds" all \
+    "[ $status_of_draft = 0 ]" "has '  BLOCK_X: {values: '" \
+    "has '  THREADS: {values: [64, 128, 256, 512, 1024], default: 256}'"
 draft asked_twice
 check "where there is one axis" all "[ $status_of_draft = 0 ]" \
     "lacks BLOCK_X" "has '  block: \"TODO: '"
