@@ -49,7 +49,7 @@ static const char help[] =
     "\n"
     "examples:\n"
     "  shmtune run --captured taken --tunings tunings -- ./app input.dat\n"
-    "  shmtune run --captured taken --any step --any t -- ./app --steps 1000\n";
+    "  shmtune run --captured taken --any step --any t -- ./app input.dat\n";
 
 struct planned {
     struct planned *next;
