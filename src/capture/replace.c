@@ -68,7 +68,8 @@ struct plan {
     struct loaded *loaded;     /* never freed: a launch may hold one */
     struct shmt_capture_trial trial;
     const char *told;          /* why the last launch that is another stayed */
-    char another[256];         /* that one of its numbers is */
+    const char *another_of;    /* the number that the last one was about: */
+    char another[256];         /* that it is another */
     const char *name;          /* of the function that it was seen to be of */
     const struct shmt_capture_image *image;    /* and its image */
 };
@@ -266,12 +267,14 @@ static const char *unpack(struct plan *plan,
                        : shmt_capture_arguments(launch, plan->layout, out);
 }
 
-/* What is said of a number that is another one. */
+/* What is said of a number that is another one; of many launches once. */
 static const char *another_number(struct plan *plan, const char *name)
 {
-    snprintf(plan->another, sizeof plan->another,
-             "a launch of it has another number for %.64s than was tuned; "
-             "--any %.64s takes any", name, name);
+    if (plan->another_of != name)
+        snprintf(plan->another, sizeof plan->another,
+                 "a launch of it has another number for %.64s than was tuned; "
+                 "--any %.64s takes any", name, name);
+    plan->another_of = name;
     return plan->another;
 }
 

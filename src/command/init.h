@@ -158,6 +158,11 @@ const char *shmt_init_guess_reference(const struct shmt_init_draft *draft);
 /* init_macro.c: once the rest is known. */
 enum shmtune_status shmt_init_find_macros(struct shmt_init_draft *draft,
                                           struct shmt_error *err);
+/* Behind a product, `* NAME`: where the factor is; *length 0: it is no name or
+ * number.  NULL: the product ends.  And before one, `NAME * `. */
+const char *shmt_init_factor(const char *at, size_t *length);
+const char *shmt_init_factor_before(const char *text, const char *at,
+                                    size_t *length);
 /* Whether it is one of them; no name is none. */
 bool shmt_init_is_macro(const struct shmt_init_draft *draft, const char *name);
 /* A `constexpr int NAME = 32;` that would be one of them as a macro behind

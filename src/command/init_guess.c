@@ -18,27 +18,20 @@ struct chain {
     const char *factors[FACTORS];
 };
 
-static const char *skip_blanks(const char *at)
-{
-    return at + strspn(at, " \t\n");
-}
-
 /* Behind the index: `* A * B`. */
 static struct chain chain_at(const struct shmt_init_draft *draft,
                              const char *at)
 {
     struct chain chain = {0};
+    const char *word;
+    size_t length;
 
-    for (at = skip_blanks(at); *at == '*'; at = skip_blanks(at)) {
-        size_t length;
-
-        at = skip_blanks(at + 1);
-        length = shmt_text_name_length(at);
-        if (length == 0 || at[length] == '.' || chain.count == FACTORS)
+    while ((word = shmt_init_factor(at, &length)) != NULL) {
+        at = word + length;
+        if (length == 0 || *at == '.' || chain.count == FACTORS)
             return (struct chain){0};
         chain.factors[chain.count++] =
-            shmt_arena_copy(draft->arena, at, length);
-        at += length;
+            shmt_arena_copy(draft->arena, word, length);
     }
     return chain;
 }
@@ -47,21 +40,14 @@ static struct chain chain_at(const struct shmt_init_draft *draft,
 static struct chain chain_before(const struct shmt_init_draft *draft,
                                  const char *at)
 {
-    const char *from = at, *end;
     struct chain chain = {0};
+    size_t length = 0;
+    const char *const word =
+        shmt_init_factor_before(draft->parts, at, &length);
 
-    while (from > draft->parts && strchr(" \t\n", from[-1]) != NULL)
-        from--;
-    if (from == draft->parts || *--from != '*')
-        return chain;
-    while (from > draft->parts && strchr(" \t\n", from[-1]) != NULL)
-        from--;
-    for (end = from; from > draft->parts &&
-                     shmt_text_name_length(from - 1) > 0; from--)
-        continue;
-    if (from < end && (from == draft->parts || from[-1] != '.'))
+    if (length > 0 && (word == draft->parts || word[-1] != '.'))
         chain.factors[chain.count++] =
-            shmt_arena_copy(draft->arena, from, (size_t)(end - from));
+            shmt_arena_copy(draft->arena, word, length);
     return chain;
 }
 
@@ -222,16 +208,14 @@ const char *shmt_init_guess_reference(const struct shmt_init_draft *draft)
 {
     const char *const parts = shmt_source_slice(draft->arena, draft->text,
                                                 draft->reference);
-    const char *at = parts == NULL ? NULL : index_of(parts, 0);
-    size_t digits;
+    const char *const index = parts == NULL ? NULL : index_of(parts, 0);
+    const char *number;
+    size_t length;
 
-    if (at == NULL || index_of(parts, 1) != NULL)
+    if (index == NULL || index_of(parts, 1) != NULL)
         return NULL;
-    at = skip_blanks(at + strlen("blockIdx.x"));
-    if (*at != '*')
-        return NULL;
-    at = skip_blanks(at + 1);
-    digits = strspn(at, "0123456789");
-    return digits == 0 || shmt_text_name_length(at + digits) > 0
-               ? NULL : shmt_arena_copy(draft->arena, at, digits);
+    number = shmt_init_factor(index + strlen("blockIdx.x"), &length);
+    return number == NULL || length == 0 ||
+                   strspn(number, "0123456789") != length
+               ? NULL : shmt_arena_copy(draft->arena, number, length);
 }

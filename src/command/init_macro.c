@@ -53,21 +53,49 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t\n");
 }
 
-/* Behind `blockIdx.x`, or a factor of it: whether `* name` is one. */
+const char *shmt_init_factor(const char *at, size_t *length)
+{
+    at = skip_blanks(at);
+    if (*at != '*')
+        return NULL;
+    at = skip_blanks(at + 1);
+    *length = shmt_text_name_length(at);
+    return at;
+}
+
+const char *shmt_init_factor_before(const char *text, const char *at,
+                                    size_t *length)
+{
+    const char *from, *end;
+
+    while (at > text && strchr(" \t\n", at[-1]) != NULL)
+        at--;
+    if (at == text || *--at != '*')
+        return NULL;
+    while (at > text && strchr(" \t\n", at[-1]) != NULL)
+        at--;
+    for (from = end = at; from > text && shmt_text_name_length(from - 1) > 0;)
+        from--;
+    *length = (size_t)(end - from);
+    return from;
+}
+
+static bool is_named(const char *word, size_t length, const char *name)
+{
+    return word != NULL && length == strlen(name) &&
+           memcmp(word, name, length) == 0;
+}
+
+/* Behind `blockIdx.x`: whether the name is a factor of it. */
 static bool is_factor(const char *at, const char *name)
 {
-    const size_t length = strlen(name);
+    const char *word;
+    size_t length;
 
-    for (at = skip_blanks(at); *at == '*'; at = skip_blanks(at)) {
-        size_t own;
-
-        at = skip_blanks(at + 1);
-        own = shmt_text_name_length(at);
-        if (own == length && memcmp(at, name, length) == 0)
+    while ((word = shmt_init_factor(at, &length)) != NULL && length > 0) {
+        if (is_named(word, length, name))
             return true;
-        if (own == 0)
-            return false;
-        at += own;
+        at = word + length;
     }
     return false;
 }
@@ -75,18 +103,10 @@ static bool is_factor(const char *at, const char *name)
 /* Whether the name and a `*` stand right before `at`. */
 static bool stands_before(const char *text, const char *at, const char *name)
 {
-    const size_t length = strlen(name);
-    const char *from = at;
+    size_t length = 0;
+    const char *const word = shmt_init_factor_before(text, at, &length);
 
-    while (from > text && strchr(" \t\n", from[-1]) != NULL)
-        from--;
-    if (from == text || *--from != '*')
-        return false;
-    while (from > text && strchr(" \t\n", from[-1]) != NULL)
-        from--;
-    return (size_t)(from - text) > length &&
-           memcmp(from - length, name, length) == 0 &&
-           shmt_text_name_length(from - length - 1) == 0;
+    return is_named(word, length, name);
 }
 
 static bool multiplies_block(const char *text, const char *name)

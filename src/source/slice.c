@@ -218,11 +218,8 @@ static void find_parts(struct slice *slice)
 static int compare(const void *one, const void *other)
 {
     const struct entry *const a = one, *const b = other;
-    const size_t length = a->length < b->length ? a->length : b->length;
-    const int order = memcmp(a->at, b->at, length);
 
-    return order != 0 ? order : (a->length > b->length) -
-                                    (a->length < b->length);
+    return shmt_source_order(a->at, a->length, b->at, b->length);
 }
 
 static void take(struct slice *slice, size_t part)

@@ -182,6 +182,14 @@ bool shmt_source_same(const struct shmt_source_token *a,
     return a->length == b->length && memcmp(a->at, b->at, a->length) == 0;
 }
 
+int shmt_source_order(const char *a, size_t a_length, const char *b,
+                      size_t b_length)
+{
+    const int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+
+    return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
+}
+
 size_t shmt_source_behind(const struct shmt_source_tokens *tokens,
                           size_t open, size_t end)
 {

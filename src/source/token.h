@@ -54,6 +54,9 @@ const char *shmt_source_copy(const struct shmt_source_tokens *tokens,
 /* Whether both have the same text. */
 bool shmt_source_same(const struct shmt_source_token *a,
                       const struct shmt_source_token *b);
+/* For sorting names: below, at or above 0. */
+int shmt_source_order(const char *a, size_t a_length, const char *b,
+                      size_t b_length);
 /* The token behind the bracket that closes the one at `open`; `end` when it is
  * not closed before. */
 size_t shmt_source_behind(const struct shmt_source_tokens *tokens,

@@ -87,11 +87,8 @@ struct declared {
 static int compare(const void *one, const void *other)
 {
     const struct shmt_source_token *const a = one, *const b = other;
-    const size_t length = a->length < b->length ? a->length : b->length;
-    const int order = memcmp(a->at, b->at, length);
 
-    return order != 0 ? order : (a->length > b->length) -
-                                    (a->length < b->length);
+    return shmt_source_order(a->at, a->length, b->at, b->length);
 }
 
 /* Behind the list of the enum at k. */

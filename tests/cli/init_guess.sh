@@ -66,6 +66,10 @@ __global__ void sizes(float *c, int n)
 {
     c[block_size_x * blockIdx.x + threadIdx.x] = n;
 }
+__global__ void digits(float *c, int n)
+{
+    c[BLOCK2D_1 * blockIdx.x + threadIdx.x] = n;
+}
 END
 draft all
 check "of a square, its side" all "[ $status_of_draft = 0 ]" \
@@ -94,6 +98,9 @@ draft sizes
 check "one may stand before the index" all "[ $status_of_draft = 0 ]" \
     "has '  block_size_x: {values: [64, 128, 256, 512, 1024], default: 256}'" \
     "has '  block: [block_size_x]'"
+draft digits
+check "and have digits in it" all "[ $status_of_draft = 0 ]" \
+    "has '  block: [BLOCK2D_1]'" "has '  BLOCK2D_1: {values: [64, '"
 echo '#include "elsewhere.h"' >>source.cu
 draft sizes
 check "a header that is not there may declare it" all \
