@@ -16,3 +16,12 @@ cd "$folder" || exit 1
 # tuned.
 as_alone() { exits "$alone" && cmp -s alone.out "$folder/out"; }
 shapes() { sort shapes | uniq -c | tr -s ' \n' ' '; }
+
+# tune_captured FOLDER...: on the fake device, which the application is given
+# without being told.
+tune_captured() {
+    SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+    export SHMTUNE_LIBCUDA
+    run tune "$@" --device 0 --strategy exhaustive
+    unset SHMTUNE_LIBCUDA
+}

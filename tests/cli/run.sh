@@ -150,10 +150,7 @@ check "what is compiled with other options stays" all as_alone \
 mv taken blend_taken
 mv tunings blend_tunings
 run capture --propose -o taken -- "$fake/application" opened load launch
-SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
-export SHMTUNE_LIBCUDA
-run tune taken/blend-1 --device 0 --strategy exhaustive
-unset SHMTUNE_LIBCUDA
+tune_captured taken/blend-1
 application opened load launch keep launch sum
 check "one that is given a variable of its module by its address stays" all \
     as_alone "[ '$(shapes)' = ' 1 blend 4 256 1 blend 8 128 ' ]" \
@@ -297,10 +294,7 @@ check "three threads have one trial" all as_alone \
 mv taken blend_taken
 mv tunings blend_tunings
 run capture --propose -o taken -- "$fake/application" opened load mixed=1
-SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
-export SHMTUNE_LIBCUDA
-run tune taken/blend-1 taken/cover-1 --device 0 --strategy exhaustive
-unset SHMTUNE_LIBCUDA
+tune_captured taken/blend-1 taken/cover-1
 FAKE_CUDA_NEXT='blend 128 200'
 export FAKE_CUDA_NEXT
 application opened load mixed=120 sum
@@ -340,14 +334,11 @@ odd "a tuning of another spec is none" "$1 was made for another spec"
 
 run capture --count 2 --propose -o sizes -- "$fake/application" opened load \
     cover=100 cover=1000
-SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
-export SHMTUNE_LIBCUDA
 for launch in 1 2; do
-    run tune sizes/cover-$launch --device 0 --strategy exhaustive
+    tune_captured "sizes/cover-$launch"
     check "launch $launch of a kernel is tuned" all "exits 0" \
         "err_lacks 'removed'"
 done
-unset SHMTUNE_LIBCUDA
 rm -f shapes
 run run --captured sizes --no-trial -- "$fake/application" opened load \
     cover=100 cover=1000

@@ -11,12 +11,9 @@ if [ -z "$FAKE_NVRTC_REAL" ]; then
     exit 0
 fi
 run capture --propose -o taken -- "$fake/application" opened load cover=1000
-SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
-export SHMTUNE_LIBCUDA
-run tune taken/cover-1 --device 0 --strategy exhaustive
+tune_captured taken/cover-1
 check "a kernel is tuned as it was launched" all "exits 0" \
     "out_has 'BLOCK=64'"
-unset SHMTUNE_LIBCUDA
 
 # launched COVER OPTION...
 launched() {

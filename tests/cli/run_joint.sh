@@ -11,10 +11,7 @@ if [ -z "$FAKE_NVRTC_REAL" ]; then
 fi
 
 run capture --propose -o both -- "$fake/application" opened load mixed=1
-SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
-export SHMTUNE_LIBCUDA
-run tune both/blend-1 both/cover-1 --device 0 --strategy exhaustive
-unset SHMTUNE_LIBCUDA
+tune_captured both/blend-1 both/cover-1
 check "two kernels are tuned" all "exits 0" "[ -d tunings/cover-1 ]"
 mkdir one
 cp -r both/blend-1 one/
