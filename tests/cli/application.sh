@@ -6,7 +6,7 @@
 # shellcheck shell=sh disable=SC2154
 
 fake=$build/tests/fake
-for program in libcuda.so.1 application application_linked between launcher textured; do
+for program in libcuda.so.1 application application_linked between graphed launcher textured; do
     [ -x "$fake/$program" ] ||
         make -s -C "$build" "tests/fake/$program" >&2 || exit 1
 done

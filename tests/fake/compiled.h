@@ -70,7 +70,7 @@ static char *compile(const char *from, const char *option, size_t *size)
     return cubin;
 }
 
-static void write_binary(const char *from, const char *option, const char *to)
+static inline void write_binary(const char *from, const char *option, const char *to)
 {
     FILE *file = fopen(to, "wb");
     size_t size;

@@ -105,6 +105,25 @@ static const struct {
 #undef ROW
 };
 
+/* Nobody calls it. */
+static CUresult too_old(void)
+{
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* What programs get that ask for an older version than this. */
+static const struct {
+    const char *name;
+    int below;
+    void (*function)(void);
+} older[] = {
+    {"cuGraphInstantiate", 11000, (void (*)(void))too_old},
+#define ROW(name) {"cu" #name, 12000, (void (*)(void))fake_##name##_v1},
+    ROW(GraphGetEdges) ROW(GraphInstantiate) ROW(GraphExecUpdate)
+    ROW(GraphExecKernelNodeSetParams)
+#undef ROW
+};
+
 CUresult CUDAAPI cuDriverGetVersion(int *out)
 {
     *out = (int)fake_number("FAKE_CUDA_VERSION", 13000);
@@ -118,11 +137,16 @@ CUresult CUDAAPI cuGetProcAddress_v2(const char *name, void **out, int version,
 {
     const char *missing = getenv("FAKE_CUDA_MISSING");
 
-    (void)version;
     (void)flags;
     *found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     if (missing != NULL && strcmp(missing, name) == 0)
         return CUDA_ERROR_NOT_FOUND;
+    for (size_t k = 0; k < sizeof older / sizeof older[0]; k++)
+        if (version < older[k].below && strcmp(older[k].name, name) == 0) {
+            memcpy(out, &older[k].function, sizeof *out);
+            *found = CU_GET_PROC_ADDRESS_SUCCESS;
+            return CUDA_SUCCESS;
+        }
     for (size_t k = 0; k < sizeof table / sizeof table[0]; k++)
         if (strcmp(table[k].name, name) == 0) {
             memcpy(out, &table[k].function, sizeof *out);

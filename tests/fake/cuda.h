@@ -39,6 +39,8 @@
  *              FAKE_CUDA_PAGEABLE  set: kernels reach what malloc gave
  *              FAKE_CUDA_RANGES   set: cuMemGetAddressRange knows managed
  *                                 memory and the host's, too
+ *              FAKE_CUDA_GRAPHS   a file that gets how many graphs the program
+ *                                 has left
  *              FAKE_CUDA_PROFILE  a file that gets the name of each kernel
  *                                 launched while a profiler would look
  */
@@ -61,6 +63,35 @@
     X(FuncGetModule)                                                         \
     X(FuncGetName)                                                           \
     X(FuncGetParamInfo)                                                      \
+    X(GraphAddChildGraphNode)                                                \
+    X(GraphAddEventRecordNode)                                               \
+    X(GraphAddKernelNode)                                                    \
+    X(GraphAddMemsetNode)                                                    \
+    X(GraphChildGraphNodeGetGraph)                                           \
+    X(GraphClone)                                                            \
+    X(GraphCreate)                                                           \
+    X(GraphDestroy)                                                          \
+    X(GraphDestroyNode)                                                      \
+    X(GraphExecDestroy)                                                      \
+    X(GraphExecGetFlags)                                                     \
+    X(GraphExecKernelNodeSetParams)                                          \
+    X(GraphExecMemsetNodeSetParams)                                          \
+    X(GraphExecUpdate)                                                       \
+    X(GraphGetNodes)                                                         \
+    X(GraphHostNodeSetParams)                                                \
+    X(GraphInstantiate)                                                      \
+    X(GraphInstantiateWithParams)                                            \
+    X(GraphKernelNodeGetAttribute)                                           \
+    X(GraphKernelNodeGetParams)                                              \
+    X(GraphKernelNodeSetParams)                                              \
+    X(GraphLaunch)                                                           \
+    X(GraphMemcpyNodeSetParams)                                              \
+    X(GraphMemsetNodeSetParams)                                              \
+    X(GraphNodeFindInClone)                                                  \
+    X(GraphNodeGetType)                                                      \
+    X(GraphNodeSetEnabled)                                                   \
+    X(GraphNodeSetParams)                                                    \
+    X(GraphUpload)                                                           \
     X(KernelGetFunction)                                                     \
     X(LibraryGetKernel)                                                      \
     X(LibraryGetModule)                                                      \
@@ -75,6 +106,7 @@
     X(ModuleLoad)                                                            \
     X(PointerGetAttribute)                                                   \
     X(StreamBeginCapture)                                                    \
+    X(StreamEndCapture)                                                      \
     X(StreamIsCapturing)                                                     \
     X(StreamQuery)                                                           \
     X(TexObjectGetResourceDesc)                                              \
@@ -163,6 +195,7 @@ __attribute__((visibility("default"))) size_t fake_modules(void);
 struct fake_module;
 struct fake_function {
     struct fake_module *module;
+    struct fake_function *plain;   /* of a kernel of a library; or NULL */
     const char *name;
     int registers;
     int shared_static;
@@ -194,6 +227,12 @@ struct fake_map {
 /* Place and size of a parameter; false: there are no more. */
 bool fake_parameter(CUfunction handle, size_t k, size_t *offset, size_t *size);
 
+/* Where the parameters of a launch are, in `out` if they come as one block. */
+void **fake_unpack(CUfunction handle, void **arguments, void **extra,
+                   void **out);
+/* Runs a launch. */
+CUresult fake_execute(struct fake_launch *launch);
+
 /* A variable of the module that the launched function is of, if somebody has
  * asked the driver for it; else NULL. */
 void *fake_variable(const struct fake_launch *launch, const char *name);
@@ -214,6 +253,24 @@ void fake_nothing(struct fake_launch *launch);
 void fake_twice(struct fake_launch *launch);
 void fake_strides(struct fake_launch *launch);
 void fake_sixteen(struct fake_launch *launch);
+
+/* -- graph.c -------------------------------------------------------------- */
+
+/* Into the graph that the stream is captured into. */
+void fake_graph_record(const struct fake_launch *launch);
+
+/* The first versions of functions that the headers of CUDA 12 have others for.
+ */
+CUresult fake_GraphGetEdges_v1(CUgraph graph, CUgraphNode *from,
+                               CUgraphNode *to, size_t *count);
+CUresult fake_GraphInstantiate_v1(CUgraphExec *out, CUgraph graph,
+                                  CUgraphNode *error, char *log, size_t size);
+CUresult fake_GraphExecUpdate_v1(CUgraphExec exec, CUgraph from,
+                                 CUgraphNode *error,
+                                 CUgraphExecUpdateResult *why);
+CUresult
+fake_GraphExecKernelNodeSetParams_v1(CUgraphExec exec, CUgraphNode node,
+                                     const CUDA_KERNEL_NODE_PARAMS_v1 *params);
 
 /* -- texture.c ------------------------------------------------------------ */
 

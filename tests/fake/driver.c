@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * driver: what applications ask of the driver and shmtune does not: libraries,
- * names and parameters of functions, what an address leads to, and graphs,
- * into which launches go without being run.
+ * names and parameters of functions, what an address leads to, and whether a
+ * stream is captured into a graph.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,12 +31,20 @@ CUresult fake_ModuleLoad(CUmodule *out, const char *path)
     return fake_ModuleLoadData(out, data);
 }
 
-/* A library is its module here, and a kernel its function. */
+/* A library is its module here, by another handle. */
+static CUmodule module_of(CUlibrary library)
+{
+    return (CUmodule)(void *)((char *)(void *)library - 1);
+}
+
 CUresult fake_LibraryLoadData(CUlibrary *out, const void *code,
                               CUjit_option *options, void **values,
                               unsigned count, CUlibraryOption *more,
                               void **more_values, unsigned more_count)
 {
+    CUmodule module;
+    CUresult result;
+
     (void)options;
     (void)values;
     (void)count;
@@ -44,35 +52,54 @@ CUresult fake_LibraryLoadData(CUlibrary *out, const void *code,
     (void)more_values;
     (void)more_count;
     FAKE_ENTER("LibraryLoadData");
-    return fake_ModuleLoadData((CUmodule *)(void *)out, code);
+    result = fake_ModuleLoadData(&module, code);
+    if (result == CUDA_SUCCESS)
+        *out = (CUlibrary)(void *)((char *)(void *)module + 1);
+    return result;
 }
 
 CUresult fake_LibraryGetKernel(CUkernel *out, CUlibrary library,
                                const char *name)
 {
+    CUfunction kernel, function;
+    CUresult result;
+
     FAKE_ENTER("LibraryGetKernel");
-    return fake_ModuleGetFunction((CUfunction *)(void *)out,
-                                  (CUmodule)(void *)library, name);
+    result = fake_ModuleGetFunction(&kernel, module_of(library), name);
+    if (result == CUDA_SUCCESS)
+        result = fake_ModuleGetFunction(&function, module_of(library), name);
+    if (result != CUDA_SUCCESS)
+        return result;
+    ((struct fake_function *)(void *)kernel)->plain = (void *)function;
+    *out = (CUkernel)(void *)kernel;
+    return CUDA_SUCCESS;
 }
 
 CUresult fake_LibraryGetModule(CUmodule *out, CUlibrary library)
 {
     FAKE_ENTER("LibraryGetModule");
-    *out = (CUmodule)(void *)library;
+    *out = module_of(library);
     return CUDA_SUCCESS;
 }
 
 CUresult fake_KernelGetFunction(CUfunction *out, CUkernel kernel)
 {
+    const struct fake_function *const function = (const void *)kernel;
+
     FAKE_ENTER("KernelGetFunction");
-    *out = (CUfunction)(void *)kernel;
+    *out = function->plain != NULL ? (CUfunction)(void *)function->plain
+                                   : (CUfunction)(void *)kernel;
     return CUDA_SUCCESS;
 }
 
 CUresult fake_FuncGetName(const char **out, CUfunction handle)
 {
+    const struct fake_function *const function = (const void *)handle;
+
     FAKE_ENTER("FuncGetName");
-    *out = ((const struct fake_function *)(const void *)handle)->name;
+    if (function->plain != NULL)
+        return CUDA_ERROR_INVALID_HANDLE;
+    *out = function->name;
     return CUDA_SUCCESS;
 }
 
@@ -163,15 +190,6 @@ CUresult fake_StreamQuery(CUstream stream)
 {
     (void)stream;
     FAKE_ENTER("StreamQuery");
-    return CUDA_SUCCESS;
-}
-
-CUresult fake_StreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
-{
-    (void)stream;
-    (void)mode;
-    FAKE_ENTER("StreamBeginCapture");
-    fake.capturing = true;
     return CUDA_SUCCESS;
 }
 

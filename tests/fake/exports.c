@@ -16,8 +16,11 @@
 #define BEHIND "\n"
 #endif
 
-#define EXPORT(name)                                                         \
-    __asm__(".text\n.globl " TEXT(cu##name) "\n.type " TEXT(cu##name)        \
-            ", %function\n" TEXT(cu##name) ":\n    " JUMP #name BEHIND);
+#define EXPORT_AS(symbol, name)                                              \
+    __asm__(".text\n.globl " symbol "\n.type " symbol ", %function\n" symbol \
+            ":\n    " JUMP name BEHIND);
+#define EXPORT(name) EXPORT_AS(TEXT(cu##name), #name)
 SHMT_DRIVER_LIST(EXPORT)
 FAKE_CUDA_MORE_LIST(EXPORT)
+/* What has several versions has this name in every toolkit. */
+EXPORT_AS("cuGraphGetEdges", "GraphGetEdges_v1")

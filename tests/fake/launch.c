@@ -316,15 +316,8 @@ static void change_cost(struct fake_launch *launch)
         launch->cost_us += (double)fake_number("FAKE_CUDA_LOADING", 0);
 }
 
-static CUresult run(struct fake_launch *launch)
+CUresult fake_execute(struct fake_launch *launch)
 {
-    FAKE_ENTER("LaunchKernel");
-    if (launch->threads == 0 || launch->threads > 1024 || launch->grid == 0)
-        return CUDA_ERROR_INVALID_VALUE;
-    note_shape(launch);
-    note_carveout(launch);
-    if (fake.capturing)
-        return CUDA_SUCCESS;
     note_launch(launch, "FAKE_CUDA_LAUNCHES");
     if (fake.profiled)
         note_launch(launch, "FAKE_CUDA_PROFILE");
@@ -337,9 +330,21 @@ static CUresult run(struct fake_launch *launch)
     return CUDA_SUCCESS;
 }
 
-/* Where the parameters are that come as one block of bytes. */
-static void **unpack(CUfunction handle, void **arguments, void **extra,
-                     void **out)
+static CUresult run(struct fake_launch *launch)
+{
+    FAKE_ENTER("LaunchKernel");
+    if (launch->threads == 0 || launch->threads > 1024 || launch->grid == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    note_shape(launch);
+    note_carveout(launch);
+    if (!fake.capturing)
+        return fake_execute(launch);
+    fake_graph_record(launch);
+    return CUDA_SUCCESS;
+}
+
+void **fake_unpack(CUfunction handle, void **arguments, void **extra,
+                   void **out)
 {
     unsigned char *bytes = NULL;
     size_t offset, size;
@@ -365,7 +370,7 @@ CUresult fake_LaunchKernel(CUfunction handle, unsigned gx, unsigned gy,
         .function = (const void *)handle, .grid = gx * gy * gz,
         .threads = bx * by * bz, .grids = {gx, gy, gz}, .block = {bx, by, bz},
         .carveout = ((const struct fake_function *)(void *)handle)->carveout,
-        .arguments = unpack(handle, arguments, extra, given)};
+        .arguments = fake_unpack(handle, arguments, extra, given)};
 
     (void)shared;
     (void)stream;
@@ -384,7 +389,7 @@ CUresult fake_LaunchKernelEx(const CUlaunchConfig *config,
         .grids = {config->gridDimX, config->gridDimY, config->gridDimZ},
         .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
         .carveout = ((const struct fake_function *)(void *)handle)->carveout,
-        .arguments = unpack(handle, arguments, extra, given)};
+        .arguments = fake_unpack(handle, arguments, extra, given)};
 
     for (unsigned k = 0; k < config->numAttrs; k++) {
         const CUlaunchAttribute *one = &config->attrs[k];

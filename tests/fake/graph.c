@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph: graphs of kernels, memsets, events and other graphs.  Nodes that wait
+ * for nothing run in the order in which they were made last, and the driver
+ * lists them so: nobody may count on another one.
+ *
+ * Not for several threads: the graphs of a program are one thread's.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fake/cuda.h"
+
+enum { NODES = 64, ARGUMENTS = 16, BYTES = 256 };
+
+struct node {
+    struct graph *graph;
+    const struct node *origin;     /* what it is a copy of */
+    CUgraphNodeType type;
+    bool disabled;
+    size_t behind_count;
+    struct node *behind[NODES];
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    bool cooperative;
+    unsigned cluster[3];
+    unsigned char bytes[BYTES];    /* of its parameters */
+    void *arguments[ARGUMENTS];
+    CUDA_MEMSET_NODE_PARAMS set;
+    struct graph *child;
+};
+
+struct graph {
+    size_t count;
+    struct node *nodes[NODES];
+};
+
+struct exec {
+    struct graph *graph;
+    cuuint64_t flags;
+};
+
+static int graphs, execs;      /* that there are */
+static struct graph *recording;
+
+/* For tests: what a program has left. */
+__attribute__((destructor)) static void tell(void)
+{
+    const char *path = getenv("FAKE_CUDA_GRAPHS");
+    FILE *file = path == NULL ? NULL : fopen(path, "a");
+
+    if (file == NULL)
+        return;
+    fprintf(file, "%d graphs, %d executable\n", graphs, execs);
+    fclose(file);
+}
+
+/* -- nodes ---------------------------------------------------------------- */
+
+static CUgraphNode handle_of(struct node *node)
+{
+    return (CUgraphNode)(void *)node;
+}
+
+static struct node *node_of(CUgraphNode handle)
+{
+    return (struct node *)(void *)handle;
+}
+
+static struct node *add(CUgraph handle, const CUgraphNode *behind,
+                        size_t count, CUgraphNodeType type)
+{
+    struct graph *const graph = (void *)handle;
+    struct node *const node = calloc(1, sizeof *node);
+
+    if (node == NULL || graph->count == NODES)
+        abort();
+    node->graph = graph;
+    node->type = type;
+    for (size_t k = 0; k < count; k++)
+        node->behind[node->behind_count++] = node_of(behind[k]);
+    return graph->nodes[graph->count++] = node;
+}
+
+/* The parameters are the node's own from now on. */
+static void set_kernel(struct node *node,
+                       const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    const CUfunction function = params->func != NULL
+                                    ? params->func : (CUfunction)params->kern;
+    void *arguments[ARGUMENTS];
+    void **const given = fake_unpack(function, params->kernelParams,
+                                     params->extra, arguments);
+    size_t offset, size;
+
+    node->kernel = *params;
+    fake_KernelGetFunction(&node->kernel.func, (CUkernel)function);
+    node->kernel.kern = NULL;
+    node->kernel.extra = NULL;
+    node->kernel.kernelParams = node->arguments;
+    for (size_t k = 0; k < ARGUMENTS &&
+                       fake_parameter(function, k, &offset, &size); k++)
+        node->arguments[k] = memcpy(node->bytes + offset, given[k], size);
+}
+
+static struct graph *copy_of(const struct graph *graph)
+{
+    struct graph *const copy = calloc(1, sizeof *copy);
+
+    graphs++;
+    for (size_t k = 0; k < graph->count; k++) {
+        const struct node *from = graph->nodes[k];
+        struct node *const node =
+            add((CUgraph)(void *)copy, NULL, 0, from->type);
+
+        *node = *from;
+        node->graph = copy;
+        node->origin = from;
+        if (from->type == CU_GRAPH_NODE_TYPE_KERNEL)
+            set_kernel(node, &from->kernel);
+        if (from->child != NULL)
+            node->child = copy_of(from->child);
+        for (size_t i = 0; i < from->behind_count; i++)
+            for (size_t at = 0; at < k; at++)
+                if (graph->nodes[at] == from->behind[i])
+                    node->behind[i] = copy->nodes[at];
+    }
+    return copy;
+}
+
+static struct node *find_copy(const struct graph *copy, CUgraphNode original)
+{
+    for (size_t k = 0; k < copy->count; k++)
+        if (copy->nodes[k]->origin == node_of(original))
+            return copy->nodes[k];
+    return NULL;
+}
+
+static void destroy(struct graph *graph)
+{
+    for (size_t k = 0; k < graph->count; k++) {
+        if (graph->nodes[k]->child != NULL)
+            destroy(graph->nodes[k]->child);
+        free(graph->nodes[k]);
+    }
+    free(graph);
+    graphs--;
+}
+
+/* -- graphs --------------------------------------------------------------- */
+
+CUresult fake_GraphCreate(CUgraph *out, unsigned flags)
+{
+    (void)flags;
+    FAKE_ENTER("GraphCreate");
+    *out = (CUgraph)calloc(1, sizeof(struct graph));
+    graphs++;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphDestroy(CUgraph graph)
+{
+    destroy((void *)graph);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphClone(CUgraph *out, CUgraph graph)
+{
+    FAKE_ENTER("GraphClone");
+    *out = (CUgraph)(void *)copy_of((void *)graph);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphAddKernelNode(CUgraphNode *out, CUgraph graph,
+                                 const CUgraphNode *behind, size_t count,
+                                 const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    FAKE_ENTER("GraphAddKernelNode");
+    *out = handle_of(add(graph, behind, count, CU_GRAPH_NODE_TYPE_KERNEL));
+    set_kernel(node_of(*out), params);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphAddMemsetNode(CUgraphNode *out, CUgraph graph,
+                                 const CUgraphNode *behind, size_t count,
+                                 const CUDA_MEMSET_NODE_PARAMS *params,
+                                 CUcontext context)
+{
+    (void)context;
+    FAKE_ENTER("GraphAddMemsetNode");
+    *out = handle_of(add(graph, behind, count, CU_GRAPH_NODE_TYPE_MEMSET));
+    node_of(*out)->set = *params;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphAddChildGraphNode(CUgraphNode *out, CUgraph graph,
+                                     const CUgraphNode *behind, size_t count,
+                                     CUgraph child)
+{
+    FAKE_ENTER("GraphAddChildGraphNode");
+    *out = handle_of(add(graph, behind, count, CU_GRAPH_NODE_TYPE_GRAPH));
+    node_of(*out)->child = copy_of((void *)child);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphAddEventRecordNode(CUgraphNode *out, CUgraph graph,
+                                      const CUgraphNode *behind, size_t count,
+                                      CUevent event)
+{
+    (void)event;
+    FAKE_ENTER("GraphAddEventRecordNode");
+    *out = handle_of(add(graph, behind, count,
+                         CU_GRAPH_NODE_TYPE_EVENT_RECORD));
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphDestroyNode(CUgraphNode handle)
+{
+    struct node *const node = node_of(handle);
+    struct graph *const graph = node->graph;
+    size_t left = 0;
+
+    FAKE_ENTER("GraphDestroyNode");
+    for (size_t k = 0; k < graph->count; k++) {
+        struct node *const other = graph->nodes[k];
+        size_t kept = 0;
+
+        for (size_t i = 0; i < other->behind_count; i++)
+            if (other->behind[i] != node)
+                other->behind[kept++] = other->behind[i];
+        other->behind_count = kept;
+        if (other != node)
+            graph->nodes[left++] = other;
+    }
+    graph->count = left;
+    if (node->child != NULL)
+        destroy(node->child);
+    free(node);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphNodeFindInClone(CUgraphNode *out, CUgraphNode original,
+                                   CUgraph clone)
+{
+    struct node *const found = find_copy((void *)clone, original);
+
+    FAKE_ENTER("GraphNodeFindInClone");
+    *out = handle_of(found);
+    return found == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult fake_GraphGetNodes(CUgraph handle, CUgraphNode *out, size_t *count)
+{
+    const struct graph *const graph = (void *)handle;
+
+    FAKE_ENTER("GraphGetNodes");
+    *count = graph->count;
+    for (size_t k = 0; out != NULL && k < graph->count; k++)
+        out[k] = handle_of(graph->nodes[graph->count - 1 - k]);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphGetEdges_v1(CUgraph handle, CUgraphNode *from,
+                               CUgraphNode *to, size_t *count)
+{
+    const struct graph *const graph = (void *)handle;
+    size_t found = 0;
+
+    FAKE_ENTER("GraphGetEdges");
+    for (size_t k = 0; k < graph->count; k++)
+        for (size_t i = 0; i < graph->nodes[k]->behind_count; i++, found++)
+            if (from != NULL) {
+                from[found] = handle_of(graph->nodes[k]->behind[i]);
+                to[found] = handle_of(graph->nodes[k]);
+            }
+    *count = found;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphNodeGetType(CUgraphNode node, CUgraphNodeType *out)
+{
+    FAKE_ENTER("GraphNodeGetType");
+    *out = node_of(node)->type;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *out)
+{
+    FAKE_ENTER("GraphChildGraphNodeGetGraph");
+    *out = (CUgraph)(void *)node_of(node)->child;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphKernelNodeGetParams(CUgraphNode node,
+                                       CUDA_KERNEL_NODE_PARAMS *out)
+{
+    FAKE_ENTER("GraphKernelNodeGetParams");
+    *out = node_of(node)->kernel;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphKernelNodeGetAttribute(CUgraphNode handle,
+                                          CUkernelNodeAttrID which,
+                                          CUkernelNodeAttrValue *out)
+{
+    const struct node *node = node_of(handle);
+
+    FAKE_ENTER("GraphKernelNodeGetAttribute");
+    memset(out, 0, sizeof *out);
+    if (which == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+        out->cooperative = node->cooperative;
+    if (which == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+        out->clusterDim.x = node->cluster[0];
+        out->clusterDim.y = node->cluster[1];
+        out->clusterDim.z = node->cluster[2];
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphKernelNodeSetParams(CUgraphNode node,
+                                       const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    FAKE_ENTER("GraphKernelNodeSetParams");
+    set_kernel(node_of(node), params);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphMemsetNodeSetParams(CUgraphNode node,
+                                       const CUDA_MEMSET_NODE_PARAMS *params)
+{
+    FAKE_ENTER("GraphMemsetNodeSetParams");
+    node_of(node)->set = *params;
+    return CUDA_SUCCESS;
+}
+
+/* There are no nodes of these types, and the last has none of the others. */
+#define NONE(name, declared)                                                 \
+    CUresult fake_##name declared                                            \
+    {                                                                        \
+        (void)node;                                                          \
+        (void)params;                                                        \
+        return CUDA_ERROR_NOT_SUPPORTED;                                     \
+    }
+
+NONE(GraphHostNodeSetParams,
+     (CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params))
+NONE(GraphMemcpyNodeSetParams,
+     (CUgraphNode node, const CUDA_MEMCPY3D *params))
+NONE(GraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *params))
+
+/* -- a stream that is recorded -------------------------------------------- */
+
+/* Behind all that is recorded before. */
+static struct node *record(CUgraphNodeType type)
+{
+    CUgraphNode last;
+    const size_t count = recording->count;
+
+    if (count > 0)
+        last = handle_of(recording->nodes[count - 1]);
+    return add((CUgraph)(void *)recording, &last, count > 0, type);
+}
+
+void fake_graph_record(const struct fake_launch *launch)
+{
+    const CUDA_KERNEL_NODE_PARAMS params = {
+        .func = (CUfunction)(uintptr_t)launch->function,
+        .gridDimX = launch->grids[0], .gridDimY = launch->grids[1],
+        .gridDimZ = launch->grids[2], .blockDimX = launch->block[0],
+        .blockDimY = launch->block[1], .blockDimZ = launch->block[2],
+        .kernelParams = launch->arguments};
+    struct node *const node = record(CU_GRAPH_NODE_TYPE_KERNEL);
+
+    set_kernel(node, &params);
+    node->cooperative = launch->cooperative;
+    memcpy(node->cluster, launch->cluster, sizeof node->cluster);
+}
+
+CUresult fake_StreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+    (void)stream;
+    (void)mode;
+    FAKE_ENTER("StreamBeginCapture");
+    recording = calloc(1, sizeof *recording);
+    graphs++;
+    fake.capturing = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_StreamEndCapture(CUstream stream, CUgraph *out)
+{
+    (void)stream;
+    FAKE_ENTER("StreamEndCapture");
+    fake.capturing = false;
+    *out = (CUgraph)(void *)recording;
+    return CUDA_SUCCESS;
+}
+
+/* -- executable graphs ---------------------------------------------------- */
+
+static CUresult run_node(const struct node *node)
+{
+    const CUDA_KERNEL_NODE_PARAMS *params = &node->kernel;
+    struct fake_launch launch = {
+        .function = (const void *)params->func,
+        .grid = params->gridDimX * params->gridDimY * params->gridDimZ,
+        .threads = params->blockDimX * params->blockDimY * params->blockDimZ,
+        .grids = {params->gridDimX, params->gridDimY, params->gridDimZ},
+        .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
+        .carveout = -1, .cooperative = node->cooperative,
+        .arguments = params->kernelParams};
+
+    if (node->disabled)
+        return CUDA_SUCCESS;
+    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        return fake_execute(&launch);
+    for (size_t k = 0;
+         node->type == CU_GRAPH_NODE_TYPE_MEMSET && k < node->set.width; k++)
+        ((unsigned *)(uintptr_t)node->set.dst)[k] = node->set.value;
+    return CUDA_SUCCESS;
+}
+
+static CUresult run(const struct graph *graph)
+{
+    bool done[NODES] = {false};
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t left = graph->count; left > 0 && result == CUDA_SUCCESS;) {
+        size_t k = graph->count;
+        bool waits = true;
+
+        while (waits && k-- > 0) {
+            waits = done[k];
+            for (size_t i = 0; i < graph->count; i++)
+                for (size_t b = 0; b < graph->nodes[k]->behind_count; b++)
+                    waits = waits || (graph->nodes[k]->behind[b] ==
+                                      graph->nodes[i] && !done[i]);
+        }
+        done[k] = true;
+        left--;
+        result = graph->nodes[k]->child != NULL
+                     ? run(graph->nodes[k]->child) : run_node(graph->nodes[k]);
+    }
+    return result;
+}
+
+CUresult fake_GraphInstantiate(CUgraphExec *out, CUgraph graph,
+                               unsigned long long flags)
+{
+    struct exec *exec;
+
+    FAKE_ENTER("GraphInstantiate");
+    exec = calloc(1, sizeof *exec);
+    exec->graph = copy_of((void *)graph);
+    exec->flags = flags;
+    execs++;
+    *out = (CUgraphExec)(void *)exec;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphInstantiateWithParams(CUgraphExec *out, CUgraph graph,
+                                         CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+    return fake_GraphInstantiate(out, graph, params->flags);
+}
+
+CUresult fake_GraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
+{
+    FAKE_ENTER("GraphExecGetFlags");
+    *out = ((const struct exec *)(const void *)handle)->flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphExecDestroy(CUgraphExec handle)
+{
+    struct exec *const exec = (void *)handle;
+
+    destroy(exec->graph);
+    free(exec);
+    execs--;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphUpload(CUgraphExec exec, CUstream stream)
+{
+    (void)exec;
+    (void)stream;
+    FAKE_ENTER("GraphUpload");
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphLaunch(CUgraphExec handle, CUstream stream)
+{
+    const struct exec *const exec = (const void *)handle;
+
+    (void)stream;
+    FAKE_ENTER("GraphLaunch");
+    if (!fake.capturing)
+        return run(exec->graph);
+    record(CU_GRAPH_NODE_TYPE_GRAPH)->child = copy_of(exec->graph);
+    return CUDA_SUCCESS;
+}
+
+/* The nodes stay those that the executable graph was made from, and as they
+ * were switched. */
+CUresult fake_GraphExecUpdate(CUgraphExec handle, CUgraph from,
+                              CUgraphExecUpdateResultInfo *info)
+{
+    struct exec *const exec = (void *)handle;
+    struct graph *const before = exec->graph, *const graph = (void *)from;
+
+    FAKE_ENTER("GraphExecUpdate");
+    memset(info, 0, sizeof *info);
+    if (graph->count != before->count) {
+        info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+        return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+    }
+    exec->graph = copy_of(graph);
+    for (size_t k = 0; k < graph->count; k++) {
+        exec->graph->nodes[k]->origin = before->nodes[k]->origin;
+        exec->graph->nodes[k]->disabled = before->nodes[k]->disabled;
+    }
+    destroy(before);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphExecKernelNodeSetParams(
+    CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    struct node *const own =
+        find_copy(((struct exec *)(void *)exec)->graph, node);
+
+    FAKE_ENTER("GraphExecKernelNodeSetParams");
+    if (own == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    set_kernel(own, params);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphExecMemsetNodeSetParams(
+    CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params,
+    CUcontext context)
+{
+    struct node *const own =
+        find_copy(((struct exec *)(void *)exec)->graph, node);
+
+    (void)context;
+    FAKE_ENTER("GraphExecMemsetNodeSetParams");
+    if (own == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    own->set = *params;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node,
+                                  unsigned on)
+{
+    struct node *const own =
+        find_copy(((struct exec *)(void *)exec)->graph, node);
+
+    FAKE_ENTER("GraphNodeSetEnabled");
+    if (own == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    own->disabled = on == 0;
+    return CUDA_SUCCESS;
+}
+
+/* -- as programs of CUDA 11 ask for them ---------------------------------- */
+
+CUresult fake_GraphInstantiate_v1(CUgraphExec *out, CUgraph graph,
+                                  CUgraphNode *error, char *log, size_t size)
+{
+    *error = NULL;
+    memset(log, 0, size);
+    return fake_GraphInstantiate(out, graph, 0);
+}
+
+CUresult fake_GraphExecUpdate_v1(CUgraphExec exec, CUgraph from,
+                                 CUgraphNode *error,
+                                 CUgraphExecUpdateResult *why)
+{
+    CUgraphExecUpdateResultInfo info;
+    const CUresult result = fake_GraphExecUpdate(exec, from, &info);
+
+    *error = NULL;
+    *why = info.result;
+    return result;
+}
+
+CUresult
+fake_GraphExecKernelNodeSetParams_v1(CUgraphExec exec, CUgraphNode node,
+                                     const CUDA_KERNEL_NODE_PARAMS_v1 *params)
+{
+    CUDA_KERNEL_NODE_PARAMS newer = {0};
+
+    memcpy(&newer, params, sizeof *params);
+    return fake_GraphExecKernelNodeSetParams(exec, node, &newer);
+}
