@@ -29,6 +29,13 @@ static void find_all(void)
         missing = "cu" #name;
     SHMT_CAPTURE_DRIVER_LIST(FIND)
 #undef FIND
+#define FIND(name)                                                           \
+    shmt_capture_symbol(TEXT(cu##name), &driver.name);                       \
+    driver.graphs = driver.graphs && driver.name != NULL;
+    shmt_capture_symbol("cuGraphGetEdges", &driver.GraphGetEdges);
+    driver.graphs = driver.GraphGetEdges != NULL;
+    SHMT_CAPTURE_GRAPH_LIST(FIND)
+#undef FIND
     shmt_capture_symbol("cuKernelGetFunction",
                                &driver.KernelGetFunction);
     shmt_capture_symbol("cuLibraryGetModule", &driver.LibraryGetModule);

@@ -322,25 +322,44 @@ __asm__(
 #error "dlsym has to be written for this processor"
 #endif
 
-/* The driver has names without their versions, and two functions of one name
- * where a stream may be the thread's own. */
+/* The driver has names without their versions: from which version on of what
+ * asks it gives which function, the newest first. */
+static const struct {
+    const char *name;
+    int from;
+    const char *symbol;
+} versions[] = {
+    {"cuGetProcAddress", 12000, "cuGetProcAddress_v2"},
+    {"cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags"},
+    {"cuGraphInstantiate", 11000, "cuGraphInstantiate_v2"},
+    {"cuGraphExecUpdate", 12000, "cuGraphExecUpdate_v2"},
+    {"cuGraphExecKernelNodeSetParams", 12000,
+     "cuGraphExecKernelNodeSetParams_v2"},
+};
+
+static const char *symbol_of(const char *name, int version)
+{
+    for (size_t k = 0; k < sizeof versions / sizeof versions[0]; k++)
+        if (strcmp(versions[k].name, name) == 0 && version >= versions[k].from)
+            return versions[k].symbol;
+    return name;
+}
+
+/* It has two functions of one name where a stream may be the thread's own. */
 static void replace_driver(const char *name, cuuint64_t flags, int version,
                            void **out)
 {
-    const bool own_stream =
-        (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
-    char whole[64];
-    size_t hook;
+    char own_stream[64];
+    size_t hook = SHMT_CAPTURE_HOOK_COUNT;
 
     if (name == NULL || out == NULL || *out == NULL ||
         shmt_capture_setting()->folder == NULL)
         return;
-    snprintf(whole, sizeof whole, "%s%s", name,
-             strcmp(name, "cuGetProcAddress") != 0
-                 ? (own_stream ? "_ptsz" : "")
-                 : (version >= 12000 ? "_v2" : ""));
-    hook = hook_of(whole);
-    if (hook == SHMT_CAPTURE_HOOK_COUNT && own_stream)
+    name = symbol_of(name, version);
+    snprintf(own_stream, sizeof own_stream, "%s_ptsz", name);
+    if ((flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0)
+        hook = hook_of(own_stream);
+    if (hook == SHMT_CAPTURE_HOOK_COUNT)
         hook = hook_of(name);
     if (hook < SHMT_CAPTURE_HOOK_COUNT && *out != own_of(hook))
         *out = replace(hook, *out);

@@ -74,20 +74,85 @@ struct passage {
     int times;
 };
 
-static bool is_due(const struct shmt_capture_launch *launch)
+static bool is_wanted(CUfunction handle)
 {
     struct shmt_capture_function function;
-    bool due, over;
+    const bool wanted = shmt_capture_function_of(handle, &function) &&
+                        shmt_capture_is_wanted(function.name);
 
-    if (!shmt_capture_function_of(launch->handle, &function) ||
-        !shmt_capture_is_wanted(function.name)) {
-        let_pass(launch->handle);
-        return false;
-    }
-    due = shmt_capture_function_due(launch->handle, &over);
+    if (!wanted)
+        let_pass(handle);
+    return wanted;
+}
+
+bool shmt_capture_launch_is_open(CUfunction handle)
+{
+    return !is_passed(handle) && is_wanted(handle);
+}
+
+static bool is_due(CUfunction handle)
+{
+    bool over;
+    const bool due = shmt_capture_function_due(handle, &over);
+
     if (over)
-        let_pass(launch->handle);
+        let_pass(handle);
     return due;
+}
+
+bool shmt_capture_launch_is_due(CUfunction handle)
+{
+    return shmt_capture_launch_is_open(handle) && is_due(handle);
+}
+
+void shmt_capture_launch_leave_out(CUfunction handle, const unsigned grid[3],
+                                   const char *why)
+{
+    struct shmt_capture_function function;
+
+    if (shmt_capture_function_of(handle, &function))
+        shmt_capture_note("%s (grid %u x %u x %u) is left out: %s",
+                          function.name, grid[0], grid[1], grid[2], why);
+    shmt_capture_function_done(handle, false);
+}
+
+struct shmt_capture_snapshot *
+shmt_capture_launch_begin(const struct shmt_capture_launch *launch)
+{
+    struct shmt_capture_snapshot *snapshot;
+
+    pthread_mutex_lock(&turn);
+    snapshot = shmt_capture_snapshot_begin(launch);
+    if (snapshot == NULL) {
+        pthread_mutex_unlock(&turn);
+        shmt_capture_function_done(launch->handle, false);
+    }
+    return snapshot;
+}
+
+void shmt_capture_launch_end(CUfunction handle,
+                             struct shmt_capture_snapshot *snapshot,
+                             CUresult result)
+{
+    const bool taken = shmt_capture_snapshot_end(snapshot, result);
+
+    pthread_mutex_unlock(&turn);
+    if (shmt_capture_function_done(handle, taken))
+        let_pass(handle);
+}
+
+/* It is launched when the graph is: see graph.c. */
+static bool is_recorded(const struct shmt_capture_launch *launch)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+    if (driver == NULL ||
+        driver->StreamIsCapturing(launch->stream, &status) != CUDA_SUCCESS ||
+        status == CU_STREAM_CAPTURE_STATUS_NONE)
+        return false;
+    shmt_capture_function_recorded(launch->handle);
+    return true;
 }
 
 static bool find_replacement(const struct shmt_capture_launch *launch,
@@ -108,35 +173,23 @@ static struct passage begin(const struct shmt_capture_launch *launch)
 {
     struct passage passage = {NULL, -1};
 
-    if (shmt_capture_setting()->plan != NULL)
+    if (shmt_capture_setting()->plan != NULL || !is_wanted(launch->handle) ||
+        is_recorded(launch))
         return passage;
-    if (shmt_capture_setting()->list) {
+    if (shmt_capture_setting()->list)
         passage.times = shmt_capture_times_begin(launch);
-        return passage;
-    }
-    if (!is_due(launch))
-        return passage;
-    pthread_mutex_lock(&turn);
-    passage.snapshot = shmt_capture_snapshot_begin(launch);
-    if (passage.snapshot == NULL) {
-        pthread_mutex_unlock(&turn);
-        shmt_capture_function_done(launch->handle, false);
-    }
+    else if (is_due(launch->handle))
+        passage.snapshot = shmt_capture_launch_begin(launch);
     return passage;
 }
 
 static void end(const struct shmt_capture_launch *launch,
                 struct passage passage, CUresult result)
 {
-    bool taken;
-
     if (passage.times >= 0)
         shmt_capture_times_end(passage.times, launch);
-    if (passage.snapshot == NULL)
-        return;
-    taken = shmt_capture_snapshot_end(passage.snapshot, result);
-    pthread_mutex_unlock(&turn);
-    shmt_capture_function_done(launch->handle, taken);
+    if (passage.snapshot != NULL)
+        shmt_capture_launch_end(launch->handle, passage.snapshot, result);
 }
 
 static bool passes(CUfunction handle)

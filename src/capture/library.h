@@ -44,6 +44,24 @@
     X(cuLaunchCooperativeKernel_ptsz)                                        \
     X(cuTexObjectCreate)                                                     \
     X(cuTexObjectDestroy)                                                    \
+    X(cuGraphInstantiate)                                                    \
+    X(cuGraphInstantiate_v2)                                                 \
+    X(cuGraphInstantiateWithFlags)                                           \
+    X(cuGraphInstantiateWithParams)                                          \
+    X(cuGraphInstantiateWithParams_ptsz)                                     \
+    X(cuGraphExecDestroy)                                                    \
+    X(cuGraphExecUpdate)                                                     \
+    X(cuGraphExecUpdate_v2)                                                  \
+    X(cuGraphExecKernelNodeSetParams)                                        \
+    X(cuGraphExecKernelNodeSetParams_v2)                                     \
+    X(cuGraphExecMemcpyNodeSetParams)                                        \
+    X(cuGraphExecMemsetNodeSetParams)                                        \
+    X(cuGraphExecHostNodeSetParams)                                          \
+    X(cuGraphExecChildGraphNodeSetParams)                                    \
+    X(cuGraphExecNodeSetParams)                                              \
+    X(cuGraphNodeSetEnabled)                                                 \
+    X(cuGraphLaunch)                                                         \
+    X(cuGraphLaunch_ptsz)                                                    \
     X(nvrtcCreateProgram)                                                    \
     X(nvrtcDestroyProgram)                                                   \
     X(nvrtcAddNameExpression)                                                \
@@ -61,6 +79,26 @@ CUresult CUDAAPI cuGetProcAddress_v2(const char *name, void **out, int version,
 __typeof__(cuLaunchKernel) cuLaunchKernel_ptsz;
 __typeof__(cuLaunchKernelEx) cuLaunchKernelEx_ptsz;
 __typeof__(cuLaunchCooperativeKernel) cuLaunchCooperativeKernel_ptsz;
+
+/* The first versions, which programs of CUDA 11 ask for; the header's names
+ * are those of the newest. */
+#undef cuGraphInstantiate
+#undef cuGraphExecUpdate
+#undef cuGraphExecKernelNodeSetParams
+CUresult CUDAAPI cuGraphInstantiate(CUgraphExec *exec, CUgraph graph,
+                                    CUgraphNode *error, char *log,
+                                    size_t size);
+CUresult CUDAAPI cuGraphInstantiate_v2(CUgraphExec *exec, CUgraph graph,
+                                       CUgraphNode *error, char *log,
+                                       size_t size);
+CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec exec, CUgraph graph,
+                                   CUgraphNode *error,
+                                   CUgraphExecUpdateResult *why);
+CUresult CUDAAPI
+cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                               const CUDA_KERNEL_NODE_PARAMS_v1 *params);
+__typeof__(cuGraphInstantiateWithParams) cuGraphInstantiateWithParams_ptsz;
+__typeof__(cuGraphLaunch) cuGraphLaunch_ptsz;
 
 enum shmt_capture_hook {
 #define SHMT_CAPTURE_HOOK(name) SHMT_CAPTURE_##name,
@@ -134,10 +172,36 @@ void shmt_capture_note(const char *format, ...)
     X(StreamQuery)                                                           \
     X(ThreadExchangeStreamCaptureMode)
 
+/* What it asks of graphs. */
+#define SHMT_CAPTURE_GRAPH_LIST(X)                                           \
+    X(GraphChildGraphNodeGetGraph)                                           \
+    X(GraphClone)                                                            \
+    X(GraphDestroy)                                                          \
+    X(GraphDestroyNode)                                                      \
+    X(GraphExecDestroy)                                                      \
+    X(GraphExecGetFlags)                                                     \
+    X(GraphGetNodes)                                                         \
+    X(GraphHostNodeSetParams)                                                \
+    X(GraphInstantiateWithFlags)                                             \
+    X(GraphKernelNodeGetAttribute)                                           \
+    X(GraphKernelNodeGetParams)                                              \
+    X(GraphKernelNodeSetParams)                                              \
+    X(GraphLaunch)                                                           \
+    X(GraphMemcpyNodeSetParams)                                              \
+    X(GraphMemsetNodeSetParams)                                              \
+    X(GraphNodeFindInClone)                                                  \
+    X(GraphNodeGetType)                                                      \
+    X(GraphNodeSetParams)                                                    \
+    X(GraphUpload)
+
 struct shmt_capture_driver {
 #define SHMT_CAPTURE_MEMBER(name) __typeof__(cu##name) *name;
     SHMT_CAPTURE_DRIVER_LIST(SHMT_CAPTURE_MEMBER)
+    bool graphs;               /* it has all of these: */
+    SHMT_CAPTURE_GRAPH_LIST(SHMT_CAPTURE_MEMBER)
 #undef SHMT_CAPTURE_MEMBER
+    /* The one without data of edges, which fails where some have data. */
+    CUresult (*GraphGetEdges)(CUgraph, CUgraphNode *, CUgraphNode *, size_t *);
     /* Drivers before 12.4 have not all of these. */
     CUresult (*KernelGetFunction)(CUfunction *, CUkernel);
     CUresult (*LibraryGetModule)(CUmodule *, CUlibrary);
@@ -247,6 +311,7 @@ struct shmt_capture_function {
     bool of_library;
     const struct shmt_capture_image *image;    /* NULL: not seen */
     uint64_t seen, taken, claimed;     /* claimed: being captured */
+    bool recorded;                     /* a launch of it went into a graph */
 };
 
 /* By what an image is known again, in another process too: the digest of its
@@ -260,8 +325,13 @@ bool shmt_capture_function_of(CUfunction handle,
 /* Whether this launch of the function is one to capture; counts it, and
  * shmt_capture_function_done has to follow.  *over: none will be any more. */
 bool shmt_capture_function_due(CUfunction handle, bool *over);
-/* It was captured, or left out. */
-void shmt_capture_function_done(CUfunction handle, bool taken);
+/* It was captured, or left out.  true: none will be captured any more. */
+bool shmt_capture_function_done(CUfunction handle, bool taken);
+/* A launch of it went into a graph; unless one of the graph is seen, or of the
+ * function, a note says so at the end of the program. */
+void shmt_capture_function_recorded(CUfunction handle);
+/* A launch of it that nobody asks to be captured. */
+void shmt_capture_function_seen(CUfunction handle);
 
 /* -- variable.c ----------------------------------------------------------- */
 
@@ -289,6 +359,22 @@ struct shmt_capture_launch {
 
 /* A handle that may be of something new: it is looked at again. */
 void shmt_capture_launch_forget(const void *handle);
+/* Whether somebody asked for the function, and not all that was asked for is
+ * captured. */
+bool shmt_capture_launch_is_open(CUfunction handle);
+/* Whether this launch of it is one to capture; counts it, and one of the next
+ * two has to follow. */
+bool shmt_capture_launch_is_due(CUfunction handle);
+/* It is left out for this reason. */
+void shmt_capture_launch_leave_out(CUfunction handle, const unsigned grid[3],
+                                   const char *why);
+/* Before it; NULL: it is not captured, and a note says why.  With a snapshot
+ * shmt_capture_launch_end has to follow on the same thread. */
+struct shmt_capture_snapshot *
+shmt_capture_launch_begin(const struct shmt_capture_launch *launch);
+void shmt_capture_launch_end(CUfunction handle,
+                             struct shmt_capture_snapshot *snapshot,
+                             CUresult result);
 
 /* -- parameters.c --------------------------------------------------------- */
 
@@ -563,7 +649,50 @@ bool shmt_capture_replace_end(const struct shmt_capture_launch *launch,
 /* What was loaded from the image is about to be unloaded; NULL: nothing. */
 void shmt_capture_replace_forget(const struct shmt_capture_image *image);
 
+/* -- graph.c -------------------------------------------------------------- */
+
+/* A kernel of a graph, for which somebody asked. */
+struct shmt_capture_node {
+    CUgraphNode node;          /* NULL: it is in a graph inside of the graph */
+    CUfunction handle;
+    unsigned grid[3], block[3];
+    bool due;                  /* this launch of it is to be captured */
+};
+
+/* What an executable graph was made from. */
+struct shmt_capture_graph {
+    CUgraph clone;             /* NULL: none is needed, or see `why` */
+    cuuint64_t flags;          /* of making it executable */
+    const char *why;           /* it is not launched in parts; or NULL */
+    bool changed;              /* the clone, since it was looked at */
+    bool switched;             /* nodes of the executable graph may be off */
+    CUgraphNode *nodes;        /* none before those that it depends on */
+    size_t node_count;
+    struct shmt_capture_node *kernels;     /* in the same order */
+    size_t kernel_count;
+};
+
+/* -- order.c -------------------------------------------------------------- */
+
+/* The nodes of a graph, none before one that it depends on; they are the
+ * caller's.  false: its dependencies are not known, and the order is any. */
+bool shmt_capture_order(const struct shmt_capture_driver *driver,
+                        CUgraph graph, CUgraphNode **out, size_t *count);
+
+/* -- parts.c -------------------------------------------------------------- */
+
+/* Launches the graph in the place of `exec`, which was made from it, and
+ * captures its kernels that are due.  *result is what the driver says.  false:
+ * nothing is launched, they are left out, and notes say why. */
+bool shmt_capture_parts_launch(const struct shmt_capture_driver *driver,
+                               const struct shmt_capture_graph *graph,
+                               CUgraphExec exec, CUstream stream,
+                               CUresult *result);
+
 /* -- times.c -------------------------------------------------------------- */
+
+/* Counts a launch that cannot be timed, as part of a graph's. */
+void shmt_capture_times_count(const struct shmt_capture_node *node);
 
 /* Events before and after a launch, for the list; -1: it is not timed. */
 int shmt_capture_times_begin(const struct shmt_capture_launch *launch);

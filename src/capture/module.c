@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gpu/cubin.h"
 
@@ -321,6 +322,28 @@ static void add_function(const void *handle, const char *name, void *owner,
     shmt_capture_launch_forget(handle);
 }
 
+/* The kernel of a library of which the driver made the function, as for a node
+ * of a graph; NULL: none that is known.  A list asks for no images, and does
+ * not know what is unloaded. */
+static const struct shmt_capture_function *
+kernel_of(const struct shmt_capture_driver *driver, CUfunction handle,
+          const char *name)
+{
+    CUfunction plain;
+
+    if (driver->KernelGetFunction == NULL || shmt_capture_setting()->list)
+        return NULL;
+    for (size_t k = 0; k < function_count; k++)
+        if (functions[k]->handle != NULL && functions[k]->is_kernel &&
+            strcmp(functions[k]->name, name) == 0 &&
+            driver->KernelGetFunction(
+                &plain, (CUkernel)(uintptr_t)functions[k]->handle) ==
+                CUDA_SUCCESS &&
+            plain == handle)
+            return functions[k];
+    return NULL;
+}
+
 /* A handle of a way that we do not see: the driver knows its name. */
 static struct shmt_capture_function *ask(CUfunction handle)
 {
@@ -333,9 +356,16 @@ static struct shmt_capture_function *ask(CUfunction handle)
     if (driver == NULL || driver->FuncGetName == NULL)
         return NULL;
     if (driver->FuncGetName(&name, handle) == CUDA_SUCCESS && name != NULL) {
-        if (driver->FuncGetModule != NULL &&
-            driver->FuncGetModule(&module, handle) == CUDA_SUCCESS)
+        const struct shmt_capture_function *kernel =
+            kernel_of(driver, handle, name);
+
+        if (kernel != NULL) {
+            from = *kernel;
+            from.is_kernel = false;
+        } else if (driver->FuncGetModule != NULL &&
+                   driver->FuncGetModule(&module, handle) == CUDA_SUCCESS) {
             from.owner = module;
+        }
     } else if (driver->KernelGetName != NULL &&
                driver->KernelGetName(&name, (CUkernel)handle) ==
                    CUDA_SUCCESS && name != NULL) {
@@ -400,17 +430,59 @@ bool shmt_capture_function_due(CUfunction handle, bool *over)
     return due;
 }
 
-void shmt_capture_function_done(CUfunction handle, bool taken)
+bool shmt_capture_function_done(CUfunction handle, bool taken)
 {
-    struct shmt_capture_function *function;
+    struct shmt_capture_function *function, sum = {0};
 
     pthread_mutex_lock(&lock);
     function = find(handle);
     if (function != NULL) {
         function->taken += taken;
         function->claimed -= function->claimed > 0;
+        count_of(function->name, &sum);
     }
     pthread_mutex_unlock(&lock);
+    return function != NULL && sum.taken >= shmt_capture_setting()->count;
+}
+
+static pid_t recorder;         /* a child that was forked has recorded none */
+
+void shmt_capture_function_recorded(CUfunction handle)
+{
+    struct shmt_capture_function *function;
+
+    pthread_mutex_lock(&lock);
+    function = find(handle);
+    if (function != NULL)
+        function->recorded = true;
+    recorder = getpid();
+    pthread_mutex_unlock(&lock);
+}
+
+void shmt_capture_function_seen(CUfunction handle)
+{
+    struct shmt_capture_function *function;
+
+    pthread_mutex_lock(&lock);
+    function = find(handle);
+    if (function != NULL)
+        function->seen++;
+    pthread_mutex_unlock(&lock);
+}
+
+__attribute__((destructor)) static void tell_recorded(void)
+{
+    struct shmt_capture_function sum;
+
+    if (recorder != getpid())
+        return;
+    for (size_t k = 0; k < function_count; k++) {
+        count_of(functions[k]->name, &sum);
+        if (functions[k]->recorded && sum.seen == 0)
+            shmt_capture_note("%s is left out: it is captured into a graph, "
+                              "and no launch of that was seen",
+                              functions[k]->name);
+    }
 }
 
 /* -- the functions of the driver ------------------------------------------ */

@@ -159,18 +159,20 @@ static bool is_first(CUfunction handle)
     return true;
 }
 
+static void count(size_t kernel, const unsigned grid[3],
+                  const unsigned block[3])
+{
+    kernels[kernel].launches++;
+    memcpy(kernels[kernel].grid, grid, sizeof kernels[kernel].grid);
+    memcpy(kernels[kernel].block, block, sizeof kernels[kernel].block);
+}
+
 static int begin(const struct shmt_capture_driver *driver,
                  const struct shmt_capture_launch *launch, size_t kernel)
 {
     struct timed *const pair = &pairs[next_pair];
 
-    kernels[kernel].launches++;
-    memcpy(kernels[kernel].grid, launch->grid, sizeof launch->grid);
-    memcpy(kernels[kernel].block, launch->block, sizeof launch->block);
-    if (shmt_capture_in_graph(driver, launch->stream)) {
-        kernels[kernel].in_graphs++;
-        return -1;
-    }
+    count(kernel, launch->grid, launch->block);
     if (kernels[kernel].launches % 64 == 1 || pair->running)
         read_done(driver);
     if (pair->running ||
@@ -213,6 +215,25 @@ void shmt_capture_times_end(int at, const struct shmt_capture_launch *launch)
     pthread_mutex_lock(&lock);
     pairs[at].running =
         shmt_capture_pair_end(driver, &pairs[at].events, launch->stream);
+    pthread_mutex_unlock(&lock);
+}
+
+void shmt_capture_times_count(const struct shmt_capture_node *node)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+    struct shmt_capture_function function;
+    size_t kernel;
+
+    if (driver == NULL || !shmt_capture_function_of(node->handle, &function))
+        return;
+    pthread_mutex_lock(&lock);
+    process = getpid();
+    kernel = kernel_of(function.name);
+    if (kernel != SIZE_MAX) {
+        count(kernel, node->grid, node->block);
+        kernels[kernel].in_graphs++;
+    }
+    write_now_and_then(driver);
     pthread_mutex_unlock(&lock);
 }
 

@@ -47,7 +47,15 @@ plot: plot
 report: report
 runtime: choice runtime shmtune
 capture: capture dlsym
-    cuGetProcAddress cuGetProcAddress_v2 cuKernelGetFunction
+    cuGetProcAddress cuGetProcAddress_v2
+    cuGraphExecChildGraphNodeSetParams cuGraphExecDestroy
+    cuGraphExecHostNodeSetParams cuGraphExecKernelNodeSetParams
+    cuGraphExecKernelNodeSetParams_v2 cuGraphExecMemcpyNodeSetParams
+    cuGraphExecMemsetNodeSetParams cuGraphExecNodeSetParams
+    cuGraphExecUpdate cuGraphExecUpdate_v2 cuGraphInstantiate
+    cuGraphInstantiateWithFlags cuGraphInstantiateWithParams
+    cuGraphInstantiateWithParams_ptsz cuGraphInstantiate_v2 cuGraphLaunch
+    cuGraphLaunch_ptsz cuGraphNodeSetEnabled cuKernelGetFunction
     cuLaunchCooperativeKernel cuLaunchCooperativeKernel_ptsz
     cuLaunchKernel cuLaunchKernelEx cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz
     cuLibraryGetKernel cuLibraryGetModule cuLibraryLoadData

@@ -1,0 +1,185 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# capture: kernels that a program launches by graphs are captured when the graph
+# is launched, and the program computes what it does alone.  On the fake driver.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+. "$SHMT_SRCDIR/tests/cli/application.sh"
+
+if [ -z "$FAKE_NVRTC_REAL" ]; then
+    skip "launches in graphs are captured" "no NVRTC"
+    finish
+    exit 0
+fi
+cd "$folder" || exit 1
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+kernels=$SHMT_SRCDIR/tests/fake/data/chain.cu
+
+# graphed WAY STEP...: alone, then captured into the folder `taken`
+graphed() {
+    way=$1
+    shift
+    "$fake/graphed" "$way" "$kernels" "$@" >alone
+    rm -rf taken left launched
+    FAKE_CUDA_GRAPHS=$folder/left
+    FAKE_CUDA_LAUNCHES=$folder/launched
+    export FAKE_CUDA_GRAPHS FAKE_CUDA_LAUNCHES
+    # shellcheck disable=SC2086
+    run capture --no-rerun ${options-} -o taken -- "$fake/graphed" "$way" \
+        "$kernels" "$@"
+    unset FAKE_CUDA_GRAPHS FAKE_CUDA_LAUNCHES
+}
+# It ends as it does alone, and nobody has left a graph.
+as_alone() {
+    exits 0 && [ -s alone ] && cmp -s alone out &&
+        [ "$(cat left)" = "0 graphs, 0 executable" ]
+}
+none() { [ "$(ls taken)" = "" ]; }
+# numbers FILE: the first three reals of it
+numbers() { gzip -dc "taken/$1" | od -An -tf4 -N12 | tr -s ' \n' ' '; }
+# The program puts 0, 1, 2... into the first buffer, one more each launch;
+# `cover` makes it 2, `many` 3, and `plenty` 5 times as much.
+holds() { [ "$(numbers "$1")" = " $2 " ] || ! numbers "$1" | sed 's/^/# /'; }
+
+for way in opened runtime own old; do
+    options="-k many"
+    graphed "$way" load record instantiate drop launch launch end
+    check "$way: a program that records a graph runs as it does alone" \
+        as_alone
+    check "$way: a kernel in its middle is captured, with its source" all \
+        "err_has 'many-1: the launch, its source and its buffers'" \
+        "[ \"\$(ls taken)\" = many-1 ]" "err_lacks 'left out'"
+    check "$way: it reads what the kernel before it wrote" all \
+        "holds many-1/memory-1.before.gz '0 2 4'" \
+        "holds many-1/memory-0.before.gz '0 0 0'" \
+        "holds many-1/memory-0.after.gz '0 6 12'"
+    options="-k many --skip 1 --count 2"
+    graphed "$way" load build instantiate launch launch change launch drop end
+    check "$way: --skip and --count are of the launches of a node" all \
+        as_alone "[ \"\$(ls taken | tr '\n' ' ')\" = 'many-1 many-2 ' ]" \
+        "holds many-1/memory-1.before.gz '2 4 6'"
+    check "$way: what is before it in the graph is done, however it is listed" \
+        holds many-1/memory-0.before.gz '3 3 3'
+    check "$way: a node that is changed alone is captured as it is then" all \
+        "holds many-2/memory-1.before.gz '4 6 8'" \
+        "grep -q '^grid: .5, 1, 1.$' taken/many-2/launch.yaml" \
+        "holds many-2/memory-0.after.gz '28 42 56'"
+    options="-k many --skip 1"
+    graphed "$way" load record instantiate drop launch update launch end
+    check "$way: so is one of a graph that another has changed" all as_alone \
+        "out_has '^update 0$'" "holds many-1/memory-1.before.gz '2 4 6'" \
+        "holds many-1/memory-0.after.gz '22 44 66'"
+done
+run check taken/many-1
+check "what was captured is a spec" exits 0
+
+options="--count 2"
+graphed runtime load build instantiate launch launch launch end drop
+check "all kernels of a graph are captured in turn" all as_alone \
+    "[ \$(ls taken | wc -l) -eq 6 ]" \
+    "holds cover-1/memory-0.after.gz '0 2 4'" \
+    "holds plenty-2/memory-1.before.gz '6 12 18'" \
+    "holds plenty-2/memory-0.after.gz '30 60 90'"
+check "each is launched as often as it is alone" \
+    [ "$(sort launched | uniq -c | tr -s ' \n' ' ')" = \
+    " 3 cover 3 many 3 plenty " ]
+options="-k many --skip 1 --count 3"
+graphed runtime load twice instantiate launch launch end drop
+check "two nodes of a kernel are two launches, in the order of the graph" all \
+    as_alone "[ \$(ls taken | wc -l) -eq 3 ]" \
+    "holds many-1/memory-0.before.gz '0 6 12'" \
+    "holds many-2/memory-0.after.gz '6 12 18'" \
+    "holds many-3/memory-0.before.gz '6 12 18'"
+options="-k many"
+graphed runtime load record instantiate drop launch launch
+check "when all is captured nothing more is kept than the program has" all \
+    "exits 0" "grep -q '^1 graphs, 1 executable$' left" "[ -d taken/many-1 ]"
+graphed runtime load build params set launch end drop
+check "a memset that is changed alone is what is done" all as_alone \
+    "holds many-1/memory-0.before.gz '4 4 4'"
+for made in "record instantiate" "build instantiate change"; do
+    # shellcheck disable=SC2086
+    graphed runtime library $made drop launch end
+    check "a kernel of a library has its source in a node's function: $made" \
+        all as_alone "err_has 'many-1: the launch, its source and its buffers'"
+done
+options="-k many --skip 1"
+graphed runtime load record instantiate direct launch direct launch end drop
+check "launches that are recorded count as none" all as_alone \
+    "holds many-1/memory-1.before.gz '2 4 6'"
+graphed runtime load build instantiate wrong launch launch end drop
+check "a graph that cannot be updated is as it was" all as_alone \
+    "out_has '^update 910$'" "holds many-1/memory-0.after.gz '6 12 18'"
+
+options=
+graphed runtime load record drop
+check "what is in a graph of which no launch is seen is told" all "exits 0" \
+    none "err_has 'many is left out: it is captured into a graph, and no'"
+graphed runtime load record event instantiate launch end drop
+check "what cannot be launched in parts is launched as it was, by name" all \
+    as_alone none "err_has 'many (grid 4 x 1 x 1) is left out: its graph has events$'"
+graphed runtime load build device launch end drop
+check "so is what the device may launch" all as_alone none \
+    "err_has 'many .* is left out: its graph may be launched by the device'"
+graphed runtime load build nest instantiate launch end drop
+check "and a graph in a graph" all as_alone none \
+    "err_has 'many .* left out: it is in a graph inside of its graph'"
+graphed runtime load record instantiate into launch end drop
+check "but one that is also launched by itself is captured then" all \
+    as_alone "[ -d taken/many-1 ]" "err_lacks 'it is captured into'"
+graphed runtime load build instantiate disable launch end drop
+check "and what is switched off" all as_alone none \
+    "err_has 'many .* left out: its graph was changed in a way that is not'"
+graphed runtime load build instantiate disable update launch end drop
+check "which it stays when it is updated" all as_alone none \
+    "err_has 'many .* left out: its graph was changed in a way that is not'"
+graphed runtime load build instantiate update change launch end drop
+check "and what is changed by the nodes of another graph than the last" all \
+    as_alone none "err_has 'many .* left out: its graph was changed in a way'"
+FAKE_CUDA_FAIL=GraphGetNodes=1,1
+export FAKE_CUDA_FAIL
+graphed runtime load build instantiate disable update launch end drop
+unset FAKE_CUDA_FAIL
+check "and of a graph that was not known before" all as_alone none \
+    "err_has 'many .* left out: its graph was changed in a way that is not'"
+options="-k other"
+graphed runtime load build instantiate change launch end drop
+check "a graph that nobody asked for is let pass" all as_alone none \
+    "err_lacks 'left out'"
+options="-k many"
+for failing in GraphClone=1 GraphClone=1,2 GraphInstantiate=2,2 \
+    GraphUpload=2 GraphDestroyNode=1 GraphGetEdges=1 GraphExecGetFlags=1; do
+    FAKE_CUDA_FAIL=$failing
+    export FAKE_CUDA_FAIL
+    graphed runtime load record instantiate launch launch end drop
+    unset FAKE_CUDA_FAIL
+    check "$failing is nothing to the program" all as_alone \
+        "err_has 'many (grid 4 x 1 x 1) is left out: '"
+done
+FAKE_CUDA_FAIL=GraphLaunch=700
+export FAKE_CUDA_FAIL
+graphed runtime load record instantiate launch launch end drop
+check "a launch that fails is the program's own" all as_alone none \
+    "out_has '^launch 700$'"
+for failing in 1 2 3; do
+    FAKE_CUDA_FAIL=GraphLaunch=700,$failing
+    graphed runtime load record instantiate launch end drop
+    check "part $failing that fails is a launch that fails" all "exits 0" \
+        "out_has '^launch 700$'" "grep -q '^0 graphs, 0 executable$' left" \
+        "[ $failing = 3 ] || none" "[ $failing != 3 ] || [ -d taken/many-1 ]"
+done
+unset FAKE_CUDA_FAIL
+
+run capture --list --json -- "$fake/graphed" runtime "$kernels" load record \
+    instantiate launch launch direct launch end drop
+check "a list counts the launches of graphs, and times the others" all \
+    "exits 0" "err_lacks 'left out'" "tail -n 1 out >last" \
+    "grep -q '\"launches\": 4, \"in_graphs\": 3, \"us_each\": 256.0, ' last"
+run capture --list -k many -- "$fake/graphed" runtime "$kernels" load build \
+    nest instantiate launch launch end drop
+check "those of graphs in graphs, too" all "exits 0" \
+    "out_has '^  *-  *-  *2  *-  *4 x 1 x 1  *256 x 1 x 1  *many (also in'" \
+    "! out_has cover"
+finish
