@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# capture_graph.sh BUILD: programs that launch their kernels by CUDA graphs run
+# under `shmtune capture` as they do alone, and their launches are captured, made
+# again and tuned on device 0.  The programs are tests/fake/graphed.c, and
+# capture_graph.cu, which nvcc builds.  TAP.
+set -u
+
+. "$(dirname "$0")/programs.sh"
+
+kernels=$here/../fake/data/chain.cu
+${CC:-cc} -O2 -I"$headers" -o graphed "$here/../fake/graphed.c" -ldl >log 2>&1
+check "the program of the driver is built" [ -x graphed ]
+
+# graphed NAME OPTIONS WAY STEP...: alone, then captured
+graphed() {
+    name=$1 options=$2 way=$3
+    shift 3
+    rm -rf taken
+    ./graphed "$way" "$kernels" "$@" >alone 2>err
+    alone=$?
+    # shellcheck disable=SC2086
+    "$build/shmtune" capture $options -o taken -- ./graphed "$way" "$kernels" \
+        "$@" >out 2>err
+    status=$?
+    check "$name: the program runs as it does alone" all "[ $alone -eq 0 ]" \
+        "[ $status -eq 0 ]" "[ -s alone ]" "cmp -s alone out"
+    sed 's/^/# /' err
+}
+again() { grep -q "$1: made again it gives what" err; }
+has() { grep -qF -e "$2" "taken/$1/kernel.yaml"; }
+
+for way in opened runtime own old; do
+    graphed "$way, recorded" "-k many --skip 1 --count 2" "$way" load record \
+        instantiate drop launch launch update launch launch end
+    check "$way: its launches are captured as they were" all "again many-1" \
+        "again many-2" "has many-1 'a: {type: f32, value: 3'" \
+        "has many-2 'a: {type: f32, value: 11'"
+    graphed "$way, built" "--count 3" "$way" load build instantiate launch \
+        change launch set launch drop launch end
+    check "$way: of a graph that is changed, too" all "again cover-3" \
+        "again many-1" "again many-2" "again plenty-3" \
+        "has many-1 'a: {type: f32, value: 3'" \
+        "has many-2 'a: {type: f32, value: 7'"
+done
+for made in record build; do
+    graphed "a library, $made" "" runtime library $made instantiate drop \
+        launch end
+    check "a library, $made: its source is known" all "again many-1" \
+        "grep -q 'many-1: the launch, its source and' err"
+done
+graphed "events" "" runtime load record event instantiate launch end
+check "events: it is left out by name" \
+    grep -q 'many .* is left out: its graph has events' err
+graphed "for the device" "" runtime load build device launch end
+check "for the device: it is left out by name" \
+    grep -q 'many .* is left out: its graph may be launched by the dev' err
+graphed "in another graph" "" runtime load record instantiate into launch end
+check "in another graph: it is captured by itself" again many-1
+graphed "switched off" "" runtime load build instantiate disable launch end
+check "switched off: it is left out by name" \
+    grep -q 'many .* is left out: its graph was changed' err
+
+build_program() {
+    [ -n "$nvcc" ] && "$nvcc" -O2 -arch=native "$@" -o program \
+        "$here/capture_graph.cu" >log 2>&1
+}
+
+if ! build_program -cudart static; then
+    skip "a program of nvcc's" "no nvcc that builds programs"
+    finish
+    exit 0
+fi
+LD_LIBRARY_PATH=$(dirname "$FAKE_NVRTC_REAL"):$(dirname "$nvcc")/../lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+for way in static shared "static per-thread"; do
+    flags="-cudart ${way%% *}"
+    [ "$way" = "${way#* }" ] || flags="$flags --default-stream per-thread"
+    # shellcheck disable=SC2086
+    build_program $flags
+    ./program >alone 2>err
+    rm -rf taken
+    "$build/shmtune" capture -k scale --skip 1 --count 3 --propose --source \
+        "$here/capture_graph.cu" -o taken -- ./program >out 2>err
+    status=$?
+    check "$way: the program runs as it does alone" all "[ $status -eq 3 ]" \
+        "grep -q '^told 2$' alone" "cmp -s alone out"
+    check "$way: each launch is captured as it was" all "again scale-1" \
+        "again scale-2" "again scale-3" \
+        "grep -q 'its source is .*/capture_graph.cu' err" \
+        "has scale-1 'a: {type: f32, value: 0.5'" \
+        "has scale-2 'a: {type: f32, value: 0.75'" \
+        "has scale-3 'a: {type: f32, value: 0.25'"
+    sed 's/^/# /' err
+    for k in 1 2 3; do
+        "$build/shmtune" check taken/scale-$k >log 2>&1
+        check "$way: scale-$k is a spec" [ $? -eq 0 ]
+    done
+done
+"$build/shmtune" tune taken/scale-1 --device 0 --strategy exhaustive \
+    -o tuned >log 2>&1
+status=$?
+count_right tuned/scale-1
+check "it is tuned, all $right are right" all "[ $status -eq 0 ]" \
+    "[ $tried -ge 3 ]" "[ $right -eq $tried ]"
+rm -rf taken
+"$build/shmtune" capture --count 6 -o taken -- ./program >out 2>err
+check "all launches of all graphs at once" all "cmp -s alone out" \
+    "[ \$(ls -d taken/spread-* | wc -l) -eq 6 ]" \
+    "[ \$(ls -d taken/scale-* | wc -l) -eq 4 ]" \
+    "[ \$(ls -d taken/turn-* | wc -l) -eq 6 ]" "! grep 'left out' err"
+sed 's/^/# /' err
+# listed KERNEL LAUNCHES
+listed() {
+    grep -q "\"kernel\": \"$1\", [^}]*\"launches\": $2, \"in_graphs\": $2, " out
+}
+"$build/shmtune" capture --list --json -- ./program >out 2>err
+check "a list counts them" all "listed spread 6" "listed scale 4" \
+    "listed turn 6"
+finish
