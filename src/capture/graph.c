@@ -4,7 +4,7 @@
  * clone is kept, if it has a kernel that somebody asked for: the application
  * may destroy its own.  What is changed in the executable graph afterwards is
  * changed in the clone.  When it is launched its kernels count as launches, and
- * where some are to be captured parts.c launches it.
+ * where some are to be captured or timed parts.c launches it.
  */
 #include "capture/library.h"
 
@@ -246,7 +246,7 @@ make_graph(const struct shmt_capture_driver *driver, CUgraphExec exec,
         graph->why = "the driver does not say how its graph was made";
     if ((graph->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
         graph->why = "its graph may be launched by the device";
-    if (graph->why != NULL || shmt_capture_setting()->list)
+    if (graph->why != NULL)
         return graph;
     if (driver->GraphClone(&graph->clone, from) != CUDA_SUCCESS)
         graph->clone = NULL;
@@ -523,12 +523,22 @@ static bool choose(struct shmt_capture_graph *graph)
     return any;
 }
 
-static void list(const struct shmt_capture_graph *graph)
+/* Whether a kernel of this launch is to be timed, and can be; the others are
+ * counted. */
+static bool choose_timed(struct shmt_capture_graph *graph)
 {
+    bool any = false;
+
     for (size_t k = 0; k < graph->kernel_count; k++) {
-        shmt_capture_function_seen(graph->kernels[k].handle);
-        shmt_capture_times_count(&graph->kernels[k]);
+        struct shmt_capture_node *one = &graph->kernels[k];
+
+        one->due = graph->why == NULL && one->node != NULL &&
+                   shmt_capture_times_wants(one);
+        if (!one->due)
+            shmt_capture_times_count(one);
+        any = any || one->due;
     }
+    return any;
 }
 
 /* What is captured as often as was asked for is looked at no more. */
@@ -557,9 +567,7 @@ static CUresult launch(__typeof__(cuGraphLaunch) *real, CUgraphExec exec,
     if (graph->changed && graph->clone != NULL &&
         !read_graph(driver, graph, graph->clone))
         graph->why = "the driver does not say what its graph has";
-    if (shmt_capture_setting()->list)
-        list(graph);
-    else if (choose(graph))
+    if (shmt_capture_setting()->list ? choose_timed(graph) : choose(graph))
         launched = shmt_capture_parts_launch(driver, graph, exec, seen_as,
                                              &result);
     if (launched)

@@ -656,7 +656,7 @@ struct shmt_capture_node {
     CUgraphNode node;          /* NULL: it is in a graph inside of the graph */
     CUfunction handle;
     unsigned grid[3], block[3];
-    bool due;                  /* this launch of it is to be captured */
+    bool due;                  /* this launch is to be captured, or timed */
 };
 
 /* What an executable graph was made from. */
@@ -682,8 +682,9 @@ bool shmt_capture_order(const struct shmt_capture_driver *driver,
 /* -- parts.c -------------------------------------------------------------- */
 
 /* Launches the graph in the place of `exec`, which was made from it, and
- * captures its kernels that are due.  *result is what the driver says.  false:
- * nothing is launched, they are left out, and notes say why. */
+ * captures its kernels that are due, or times them for the list.  *result is
+ * what the driver says.  false: nothing is launched, they are left out, and
+ * notes say why. */
 bool shmt_capture_parts_launch(const struct shmt_capture_driver *driver,
                                const struct shmt_capture_graph *graph,
                                CUgraphExec exec, CUstream stream,
@@ -691,7 +692,10 @@ bool shmt_capture_parts_launch(const struct shmt_capture_driver *driver,
 
 /* -- times.c -------------------------------------------------------------- */
 
-/* Counts a launch that cannot be timed, as part of a graph's. */
+/* Whether a launch of the node is to be timed: the first ones of each kernel
+ * tell enough. */
+bool shmt_capture_times_wants(const struct shmt_capture_node *node);
+/* Counts one that is not timed. */
 void shmt_capture_times_count(const struct shmt_capture_node *node);
 
 /* Events before and after a launch, for the list; -1: it is not timed. */

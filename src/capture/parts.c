@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * parts: a graph is launched in parts, one behind the other: what comes before
- * a kernel that is to be captured, the kernel alone, what comes behind it, and
- * so on.  Each part is a copy of the graph without all other nodes, so that the
- * kernel keeps all that the application has said of it.  Called by graph.c.
+ * a kernel that is to be captured or timed, the kernel alone, what comes behind
+ * it, and so on.  Each part is a copy of the graph without all other nodes, so
+ * that the kernel keeps all that the application has said of it.  Called by
+ * graph.c.
  */
 #include "capture/library.h"
 
@@ -13,7 +14,7 @@
 
 struct part {
     size_t first, end;         /* nodes of the graph */
-    const struct shmt_capture_node *kernel;    /* that is captured; or NULL */
+    const struct shmt_capture_node *kernel;    /* that is due; or NULL */
     CUgraphExec exec;
 };
 
@@ -27,7 +28,10 @@ struct parts {
 
 static void leave_out(const struct shmt_capture_node *kernel, const char *why)
 {
-    shmt_capture_launch_leave_out(kernel->handle, kernel->grid, why);
+    if (shmt_capture_setting()->list)
+        shmt_capture_times_count(kernel);
+    else
+        shmt_capture_launch_leave_out(kernel->handle, kernel->grid, why);
 }
 
 /* -- making them ---------------------------------------------------------- */
@@ -117,20 +121,34 @@ static void read_attributes(const struct shmt_capture_driver *driver,
     }
 }
 
+static CUresult launch_part(const struct parts *parts, const struct part *part)
+{
+    return parts->driver->GraphLaunch(part->exec, parts->stream);
+}
+
+/* The launch that a kernel's part is. */
+static struct shmt_capture_launch
+launch_of(const struct parts *parts, const struct shmt_capture_node *kernel)
+{
+    struct shmt_capture_launch launch = {.handle = kernel->handle,
+                                         .stream = parts->stream};
+
+    memcpy(launch.grid, kernel->grid, sizeof launch.grid);
+    memcpy(launch.block, kernel->block, sizeof launch.block);
+    return launch;
+}
+
 static CUresult capture(const struct parts *parts, const struct part *part)
 {
     const struct shmt_capture_driver *driver = parts->driver;
     const struct shmt_capture_node *kernel = part->kernel;
     CUDA_KERNEL_NODE_PARAMS params = {0};
-    struct shmt_capture_launch launch = {.handle = kernel->handle,
-                                         .stream = parts->stream};
+    struct shmt_capture_launch launch = launch_of(parts, kernel);
     struct shmt_capture_snapshot *snapshot = NULL;
     CUresult result;
 
     if (driver->GraphKernelNodeGetParams(kernel->node, &params) ==
         CUDA_SUCCESS) {
-        memcpy(launch.grid, kernel->grid, sizeof launch.grid);
-        memcpy(launch.block, kernel->block, sizeof launch.block);
         launch.shared = params.sharedMemBytes;
         launch.arguments = params.kernelParams;
         launch.extra = params.extra;
@@ -139,9 +157,20 @@ static CUresult capture(const struct parts *parts, const struct part *part)
     } else {
         leave_out(kernel, "the driver does not say what its node has");
     }
-    result = driver->GraphLaunch(part->exec, parts->stream);
+    result = launch_part(parts, part);
     if (snapshot != NULL)
         shmt_capture_launch_end(kernel->handle, snapshot, result);
+    return result;
+}
+
+static CUresult time_part(const struct parts *parts, const struct part *part)
+{
+    const struct shmt_capture_launch launch = launch_of(parts, part->kernel);
+    const int at = shmt_capture_times_begin(&launch);
+    const CUresult result = launch_part(parts, part);
+
+    if (at >= 0)
+        shmt_capture_times_end(at, &launch);
     return result;
 }
 
@@ -154,10 +183,9 @@ static CUresult launch_all(const struct parts *parts)
         const struct part *part = &parts->items[k];
 
         if (result == CUDA_SUCCESS)
-            result = part->kernel != NULL
-                         ? capture(parts, part)
-                         : parts->driver->GraphLaunch(part->exec,
-                                                      parts->stream);
+            result = part->kernel == NULL ? launch_part(parts, part)
+                     : shmt_capture_setting()->list
+                         ? time_part(parts, part) : capture(parts, part);
         else if (part->kernel != NULL)
             leave_out(part->kernel, "its graph was not launched to its end");
     }

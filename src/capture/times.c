@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAIRS = 1024 };
+enum { PAIRS = 1024, WANTED = 32 };
 
 /* A launch whose time is not read yet. */
 struct timed {
@@ -32,7 +32,8 @@ struct sum {
 
 struct kernel {
     char *name;
-    uint64_t launches, in_graphs;
+    uint64_t launches, in_graphs;  /* in_graphs: these are not timed */
+    unsigned wanted;               /* in graphs, to be timed */
     struct sum first, others;
     unsigned grid[3], block[3];
     bool has_source;
@@ -196,6 +197,7 @@ int shmt_capture_times_begin(const struct shmt_capture_launch *launch)
         !shmt_capture_function_of(launch->handle, &function) ||
         !shmt_capture_is_wanted(function.name))
         return -1;
+    shmt_capture_function_seen(launch->handle);
     driver->ThreadExchangeStreamCaptureMode(&mode);
     pthread_mutex_lock(&lock);
     process = getpid();
@@ -218,6 +220,24 @@ void shmt_capture_times_end(int at, const struct shmt_capture_launch *launch)
     pthread_mutex_unlock(&lock);
 }
 
+bool shmt_capture_times_wants(const struct shmt_capture_node *node)
+{
+    struct shmt_capture_function function;
+    bool wants = false;
+    size_t kernel;
+
+    if (!shmt_capture_function_of(node->handle, &function))
+        return false;
+    pthread_mutex_lock(&lock);
+    kernel = kernel_of(function.name);
+    if (kernel != SIZE_MAX && kernels[kernel].wanted < WANTED) {
+        kernels[kernel].wanted++;
+        wants = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return wants;
+}
+
 void shmt_capture_times_count(const struct shmt_capture_node *node)
 {
     const struct shmt_capture_driver *driver = shmt_capture_driver();
@@ -226,6 +246,7 @@ void shmt_capture_times_count(const struct shmt_capture_node *node)
 
     if (driver == NULL || !shmt_capture_function_of(node->handle, &function))
         return;
+    shmt_capture_function_seen(node->handle);
     pthread_mutex_lock(&lock);
     process = getpid();
     kernel = kernel_of(function.name);

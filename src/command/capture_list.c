@@ -21,9 +21,9 @@ struct sum {
 
 /* A line of the library. */
 struct kernel {
-    unsigned long long launches, in_graphs;
+    unsigned long long launches, in_graphs;    /* in_graphs: not timed */
     struct sum others, first;      /* first: the first of each function */
-    double ms;                     /* of all launches but those in graphs */
+    double ms;                     /* of all launches */
     unsigned grid[3], block[3];
     const char *name;
 };
@@ -56,8 +56,7 @@ static void set_time(struct kernel *one)
     const struct sum *sum = one->others.timed > 0 ? &one->others : &one->first;
 
     if (sum->timed > 0)
-        one->ms = sum->ms * (double)(one->launches - one->in_graphs) /
-                  (double)sum->timed;
+        one->ms = sum->ms * (double)one->launches / (double)sum->timed;
 }
 
 static bool read_line(struct kernels *kernels, char *line)
@@ -153,14 +152,13 @@ static void add_row(struct shmt_table *table, struct shmt_arena *arena,
                     const struct kernel *one, double all_ms)
 {
     const char *name = shmt_draft_plain_name(arena, one->name);
-    const unsigned long long seen = one->launches - one->in_graphs;
 
     if (is_timed(one)) {
         shmt_table_add(table, "%.1f %%",
                        all_ms > 0 ? 100 * one->ms / all_ms : 0);
         shmt_table_add(table, "%.3f", one->ms);
         shmt_table_add(table, "%llu", one->launches);
-        shmt_table_add(table, "%.2f", 1e3 * one->ms / (double)seen);
+        shmt_table_add(table, "%.2f", 1e3 * one->ms / (double)one->launches);
     } else {
         shmt_table_add(table, "-");
         shmt_table_add(table, "-");
@@ -171,10 +169,10 @@ static void add_row(struct shmt_table *table, struct shmt_arena *arena,
                    one->grid[2]);
     shmt_table_add(table, "%u x %u x %u", one->block[0], one->block[1],
                    one->block[2]);
-    shmt_table_add(table, "%s%s%s", name == NULL ? one->name : name,
-                   is_of_first(one) ? " (its first launches only)"
-                   : seen > 0 && !is_timed(one) ? " (not timed)" : "",
-                   one->in_graphs > 0 ? " (also in graphs, not timed)" : "");
+    shmt_table_add(table, "%s%s", name == NULL ? one->name : name,
+                   is_of_first(one)      ? " (its first launches only)"
+                   : !is_timed(one)      ? " (not timed)"
+                   : one->in_graphs > 0  ? " (not all timed)" : "");
 }
 
 static json_t *three(const unsigned of[3])
@@ -194,7 +192,6 @@ static enum shmtune_status print_json(const struct kernels *kernels,
     for (size_t k = 0; k < kernels->count; k++) {
         const struct kernel *one = &kernels->items[k];
         const char *name = shmt_draft_plain_name(kernels->arena, one->name);
-        const unsigned long long seen = one->launches - one->in_graphs;
 
         json_array_append_new(list, shmt_json_object(
             "kernel", shmt_json_text(name == NULL ? one->name : name),
@@ -204,7 +201,7 @@ static enum shmtune_status print_json(const struct kernels *kernels,
             "in_graphs", shmt_json_count(one->in_graphs),
             "us_each", !is_timed(one) ? json_null()
                                       : shmt_json_real(1e3 * one->ms /
-                                                       (double)seen),
+                                                       (double)one->launches),
             "first_only", json_boolean(is_of_first(one)),
             "last_grid", three(one->grid),
             "last_block", three(one->block), NULL));

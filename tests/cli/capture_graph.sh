@@ -172,14 +172,57 @@ for failing in 1 2 3; do
 done
 unset FAKE_CUDA_FAIL
 
-run capture --list --json -- "$fake/graphed" runtime "$kernels" load record \
-    instantiate launch launch direct launch end drop
-check "a list counts the launches of graphs, and times the others" all \
-    "exits 0" "err_lacks 'left out'" "tail -n 1 out >last" \
-    "grep -q '\"launches\": 4, \"in_graphs\": 3, \"us_each\": 256.0, ' last"
-run capture --list -k many -- "$fake/graphed" runtime "$kernels" load build \
-    nest instantiate launch launch end drop
-check "those of graphs in graphs, too" all "exits 0" \
-    "out_has '^  *-  *-  *2  *-  *4 x 1 x 1  *256 x 1 x 1  *many (also in'" \
-    "! out_has cover"
+# listed STEP...: alone, then as a list; the sums are the same
+listed() {
+    "$fake/graphed" runtime "$kernels" "$@" >alone
+    rm -f left
+    FAKE_CUDA_GRAPHS=$folder/left
+    export FAKE_CUDA_GRAPHS
+    run capture --list --json -- "$fake/graphed" runtime "$kernels" "$@"
+    unset FAKE_CUDA_GRAPHS
+    tail -n 1 out >last
+    sed '$d' out | sed '/^$/d' >rest
+}
+listed_as_alone() {
+    exits 0 && cmp -s alone rest && err_lacks 'left out' &&
+        [ "$(cat left)" = "0 graphs, 0 executable" ]
+}
+# row KERNEL LAUNCHES UNTIMED US
+row() {
+    grep -q "\"kernel\": \"$1\", [^}]*\"launches\": $2, \"in_graphs\": $3, \"us_each\": $4, " last
+}
+FAKE_CUDA_COST="many 256 64"
+export FAKE_CUDA_COST
+listed load record instantiate launch launch direct launch end drop
+check "a list times kernels in graphs, as others" all listed_as_alone \
+    "row cover 4 0 256.0" "row many 4 0 64.0" "row plenty 4 0 256.0"
+# shellcheck disable=SC2046
+listed load twice instantiate $(yes launch | head -n 20) end drop
+check "the first ones of each; the others are counted" all listed_as_alone \
+    "row cover 40 8 256.0" "row many 40 8 64.0"
+# shellcheck disable=SC2046
+run capture --list -- "$fake/graphed" runtime "$kernels" load twice \
+    instantiate $(yes launch | head -n 20)
+check "which the list says" out_has ' 40  *64.00  .* many (not all timed)$'
+listed load record direct
+check "what is only recorded counts as none" all "exits 0" \
+    "row many 1 0 64.0" "err_lacks 'left out'"
+listed load build instantiate launch change launch launch end drop
+check "as they are when they are launched" all listed_as_alone \
+    "row many 3 0 64.0" "grep -q '\"last_grid\": .5, 1, 1.' last"
+for steps in "build nest instantiate" "build device" "record event instantiate"
+do
+    # shellcheck disable=SC2086
+    listed load $steps launch launch end drop
+    check "where it is not launched in parts they are counted: $steps" all \
+        listed_as_alone "row many 2 2 null"
+done
+for failing in GraphClone=1 GraphInstantiate=2,3; do
+    FAKE_CUDA_FAIL=$failing
+    export FAKE_CUDA_FAIL
+    listed load record instantiate launch end drop
+    unset FAKE_CUDA_FAIL
+    check "and where parts cannot be made: $failing" all listed_as_alone \
+        "row cover 1 1 null" "row many 1 1 null"
+done
 finish

@@ -113,9 +113,21 @@ check "all launches of all graphs at once" all "cmp -s alone out" \
 sed 's/^/# /' err
 # listed KERNEL LAUNCHES
 listed() {
-    grep -q "\"kernel\": \"$1\", [^}]*\"launches\": $2, \"in_graphs\": $2, " out
+    grep -q "\"kernel\": \"$1\", [^}]*\"launches\": $2, \"in_graphs\": 0, \"us_each\": [0-9]" out
 }
 "$build/shmtune" capture --list --json -- ./program >out 2>err
-check "a list counts them" all "listed spread 6" "listed scale 4" \
-    "listed turn 6"
+check "a list counts and times them" all "listed spread 6" "listed scale 4" \
+    "listed turn 6" "sed '\$d' out | sed '/^\$/d' | cmp -s - alone"
+"$build/shmtune" capture --list -- ./program >out 2>err
+sed -n '/share/,$s/^/# /p' out
+
+# The same launches by a graph and directly.
+for step in launch direct; do
+    # shellcheck disable=SC2046
+    "$build/shmtune" capture --list -- ./graphed runtime "$kernels" load \
+        record instantiate $(yes $step | head -n 40) end >out 2>err
+    check "a list of launches by $step has times" \
+        grep -q '%  *[0-9.]*  *40  *[0-9.]*  .* many' out
+    sed -n "/share/,\$s/^/# $step: /p" out
+done
 finish
