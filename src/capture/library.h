@@ -42,6 +42,12 @@
     X(cuLaunchKernelEx_ptsz)                                                 \
     X(cuLaunchCooperativeKernel)                                             \
     X(cuLaunchCooperativeKernel_ptsz)                                        \
+    X(cuCtxDestroy)                                                          \
+    X(cuCtxDestroy_v2)                                                       \
+    X(cuDevicePrimaryCtxRelease)                                             \
+    X(cuDevicePrimaryCtxRelease_v2)                                          \
+    X(cuDevicePrimaryCtxReset)                                               \
+    X(cuDevicePrimaryCtxReset_v2)                                            \
     X(cuTexObjectCreate)                                                     \
     X(cuTexObjectDestroy)                                                    \
     X(cuGraphInstantiate)                                                    \
@@ -79,6 +85,14 @@ CUresult CUDAAPI cuGetProcAddress_v2(const char *name, void **out, int version,
 __typeof__(cuLaunchKernel) cuLaunchKernel_ptsz;
 __typeof__(cuLaunchKernelEx) cuLaunchKernelEx_ptsz;
 __typeof__(cuLaunchCooperativeKernel) cuLaunchCooperativeKernel_ptsz;
+
+/* Those of a context are the same in all versions. */
+#undef cuCtxDestroy
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+__typeof__(cuCtxDestroy_v2) cuCtxDestroy;
+__typeof__(cuDevicePrimaryCtxRelease_v2) cuDevicePrimaryCtxRelease;
+__typeof__(cuDevicePrimaryCtxReset_v2) cuDevicePrimaryCtxReset;
 
 /* The first versions, which programs of CUDA 11 ask for; the header's names
  * are those of the newest. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * times: how long each kernel takes, for the list: an event before each launch
- * and one after it.  Pairs are read as they come to be done, and the sums are
- * written now and then and at the end, so that a program that is killed has
- * said most of it.
+ * and one after it.  Pairs are read as they come to be done, and the last ones
+ * before the driver goes or their context does.  The sums are written now and
+ * then and at the end, so that a program that is killed has said most of it.
  *
  * The first launch of a function may load its code meanwhile, a thousand times
  * what it takes else: its sum is one of its own.
@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PUBLIC __attribute__((visibility("default")))
 
 enum { PAIRS = 1024, WANTED = 32 };
 
@@ -147,6 +149,73 @@ static size_t kernel_of(const char *name)
     return kernel_count++;
 }
 
+/* -- the last of them ----------------------------------------------------- */
+
+/* A child that was forked has launched none of this. */
+static bool has_launched(void)
+{
+    return kernel_count > 0 && process == getpid();
+}
+
+/* The driver is there no more when destructors are called. */
+static void read_last(void)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+
+    pthread_mutex_lock(&lock);
+    if (driver != NULL && has_launched())
+        read_done(driver);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Of the events of a context that goes. */
+static void drop_pairs(void)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+
+    if (driver == NULL || !has_launched())
+        return;
+    read_last();
+    pthread_mutex_lock(&lock);
+    for (size_t k = 0; k < PAIRS; k++) {
+        if (pairs[k].events.context != NULL)
+            shmt_capture_pair_free(driver, &pairs[k].events);
+        pairs[k].running = false;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+#define CONTEXT_GOES(name, declared, given)                                  \
+    PUBLIC CUresult CUDAAPI name declared                                    \
+    {                                                                        \
+        SHMT_CAPTURE_REAL(name);                                             \
+        drop_pairs();                                                        \
+        return real == NULL ? CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND      \
+                            : real given;                                    \
+    }
+
+CONTEXT_GOES(cuCtxDestroy, (CUcontext context), (context))
+CONTEXT_GOES(cuCtxDestroy_v2, (CUcontext context), (context))
+CONTEXT_GOES(cuDevicePrimaryCtxRelease, (CUdevice device), (device))
+CONTEXT_GOES(cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
+CONTEXT_GOES(cuDevicePrimaryCtxReset, (CUdevice device), (device))
+CONTEXT_GOES(cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
+
+/* Before the first launch is counted: the driver is there, and goes later. */
+static void enter(void)
+{
+    if (process == 0)
+        (void)atexit(read_last);    /* or else the last are not timed */
+    process = getpid();
+}
+
+__attribute__((destructor)) static void write_last(void)
+{
+    if (has_launched() && !write_times(true))
+        shmt_capture_note("the last times could not be written: those of "
+                          "some launches are missing");
+}
+
 /* -- a launch ------------------------------------------------------------- */
 
 /* Whether the function was not launched before. */
@@ -200,7 +269,7 @@ int shmt_capture_times_begin(const struct shmt_capture_launch *launch)
     shmt_capture_function_seen(launch->handle);
     driver->ThreadExchangeStreamCaptureMode(&mode);
     pthread_mutex_lock(&lock);
-    process = getpid();
+    enter();
     kernel = kernel_of(function.name);
     if (kernel != SIZE_MAX)
         at = begin(driver, launch, kernel);
@@ -248,7 +317,7 @@ void shmt_capture_times_count(const struct shmt_capture_node *node)
         return;
     shmt_capture_function_seen(node->handle);
     pthread_mutex_lock(&lock);
-    process = getpid();
+    enter();
     kernel = kernel_of(function.name);
     if (kernel != SIZE_MAX) {
         count(kernel, node->grid, node->block);
@@ -256,21 +325,4 @@ void shmt_capture_times_count(const struct shmt_capture_node *node)
     }
     write_now_and_then(driver);
     pthread_mutex_unlock(&lock);
-}
-
-/* The driver may have gone already: what it does not tell is left out.  A child
- * that was forked has launched none of this. */
-__attribute__((destructor)) static void write_last(void)
-{
-    const struct shmt_capture_driver *driver;
-
-    if (kernel_count == 0 || process != getpid())
-        return;
-    driver = shmt_capture_driver();
-    for (size_t k = 0; driver != NULL && k < PAIRS; k++)
-        if (pairs[k].running)
-            (void)read_pair(driver, &pairs[k]);
-    if (!write_times(true))
-        shmt_capture_note("the last times could not be written: those of "
-                          "some launches are missing");
 }

@@ -453,6 +453,13 @@ for end in quit die; do
         "out_has ' 2.048  *8  *256.00 .* blend$'" "out_has ' stride'" \
         "err_has 'ended by a signal, _exit or exec: its last launches may be'"
 done
+for way in opened runtime; do
+    for end in sum reset; do
+        run capture --list -- "$fake/application" $way load times=7 $end
+        check "$way: of a short program that ends by $end all is timed" all \
+            "exits 0" "out_has ' 1.792  *7  *256.00 .* blend$'"
+    done
+done
 run capture --list -- "$fake/application" opened load launch quit
 check "and what could not be timed is no 0" \
     out_has '^  *-  *-  *1  *-  *4 x 1 x 1  *256 x 1 x 1  *blend (not timed)$'

@@ -55,6 +55,7 @@ struct bounds {
 
 #define FUNCTIONS(X)                                                         \
     X(cuInit)                                                                \
+    X(cuDevicePrimaryCtxReset)                                               \
     X(cuDevicePrimaryCtxRetain)                                              \
     X(cuCtxSetCurrent)                                                       \
     X(cuModuleLoad)                                                          \
@@ -500,6 +501,11 @@ static void quit(void)
     _exit(3);
 }
 
+static void reset(void)
+{
+    must((int)api.cuDevicePrimaryCtxReset(0), "cuDevicePrimaryCtxReset");
+}
+
 static void wait_second(void)
 {
     sleep(1);
@@ -751,6 +757,7 @@ static const struct {
     {"keep", keep}, {"launch_packed", launch_packed},
     {"gather", gather}, {"walk", walk}, {"span", span}, {"launch_many", launch_many},
     {"look_up", look_up}, {"threads", launch_threads}, {"quit", quit},
+    {"reset", reset},
     {"second", wait_second}, {"exec", exec_again}, {"move", move_on},
     {"keep_address", keep_address}, {"keep_stale", keep_stale},
 };

@@ -47,10 +47,20 @@ CUresult fake_planned(const char *name)
     return CUDA_SUCCESS;
 }
 
+/* The driver is there no more when destructors are called. */
+static void leave(void)
+{
+    fake.stuck = CUDA_ERROR_DEINITIALIZED;
+}
+
 CUresult fake_Init(unsigned flags)
 {
+    static atomic_bool entered;
+
     (void)flags;
     FAKE_ENTER_DEVICE("Init");
+    if (!atomic_exchange(&entered, true))
+        (void)atexit(leave);
     return fake_number("FAKE_CUDA_DEVICES", 1) == 0 ? CUDA_ERROR_NO_DEVICE
                                                     : CUDA_SUCCESS;
 }

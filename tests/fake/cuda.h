@@ -59,6 +59,7 @@
 /* Functions that shmtune itself has no need of; applications have. */
 #define FAKE_CUDA_MORE_LIST(X)                                               \
     X(Array3DGetDescriptor)                                                  \
+    X(DevicePrimaryCtxReset)                                                 \
     X(EventQuery)                                                            \
     X(FuncGetModule)                                                         \
     X(FuncGetName)                                                           \
@@ -126,6 +127,7 @@ FAKE_CUDA_MORE_LIST(FAKE_CUDA_FUNCTION)
 struct fake_state {
     _Atomic int64_t ns;    /* its clock */
     _Atomic CUresult stuck; /* what broke the context, if anything */
+    atomic_int contexts;   /* that there have been: what is of one goes with it */
     atomic_bool profiled;  /* between ProfilerStart and ProfilerStop */
     atomic_bool capturing; /* launches go into a graph */
     atomic_size_t launches; /* that were run */

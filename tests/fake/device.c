@@ -107,6 +107,7 @@ CUresult fake_DevicePrimaryCtxRetain(CUcontext *out, CUdevice ordinal)
     if (anew) {
         fake_memory_forget();
         fake_textures_forget();
+        fake.contexts++;
         retained = 0;
     }
     retained++;
@@ -119,6 +120,15 @@ CUresult fake_DevicePrimaryCtxRelease(CUdevice ordinal)
     (void)ordinal;
     if (retained > 0)
         retained--;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_DevicePrimaryCtxReset(CUdevice ordinal)
+{
+    (void)ordinal;
+    FAKE_ENTER_DEVICE("DevicePrimaryCtxReset");
+    retained = 0;
+    fake.contexts++;
     return CUDA_SUCCESS;
 }
 

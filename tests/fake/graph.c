@@ -495,10 +495,8 @@ CUresult fake_GraphLaunch(CUgraphExec handle, CUstream stream)
 
     (void)stream;
     FAKE_ENTER("GraphLaunch");
-    if (!fake.capturing)
-        return run(exec->graph);
-    record(CU_GRAPH_NODE_TYPE_GRAPH)->child = copy_of(exec->graph);
-    return CUDA_SUCCESS;
+    return fake.capturing ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                          : run(exec->graph);
 }
 
 /* The nodes stay those that the executable graph was made from, and as they

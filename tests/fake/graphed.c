@@ -404,22 +404,18 @@ static void launch(void)
     print_sum(api.cuGraphLaunch(state.exec, state.stream));
 }
 
-/* Into another graph, which is launched. */
+/* Where launches are captured, which the driver allows for no graph. */
 static void launch_captured(void)
 {
-    const CUgraphExec inner = state.exec;
     CUgraph graph;
 
     must((int)api.cuStreamBeginCapture(state.stream,
-                                       CU_STREAM_CAPTURE_MODE_GLOBAL),
+                                       CU_STREAM_CAPTURE_MODE_RELAXED),
          "cuStreamBeginCapture");
-    must((int)api.cuGraphLaunch(inner, state.stream), "cuGraphLaunch");
-    must((int)api.cuStreamEndCapture(state.stream, &graph), "end");
-    must((int)api.cuGraphInstantiate(&state.exec, graph, 0), "instantiate");
+    printf("captured %d\n", (int)api.cuGraphLaunch(state.exec, state.stream));
+    if (api.cuStreamEndCapture(state.stream, &graph) == CUDA_SUCCESS)
+        must((int)api.cuGraphDestroy(graph), "cuGraphDestroy");
     launch();
-    must((int)api.cuGraphExecDestroy(state.exec), "cuGraphExecDestroy");
-    must((int)api.cuGraphDestroy(graph), "cuGraphDestroy");
-    state.exec = inner;
 }
 
 static void launch_direct(void)

@@ -11,6 +11,7 @@ struct fake_event {
     atomic_bool used;
     int64_t ns;
     size_t launches;       /* made before it */
+    int context;
 };
 
 static struct fake_event events[EVENTS];
@@ -57,6 +58,7 @@ CUresult fake_EventCreate(CUevent *out, unsigned flags)
     FAKE_ENTER("EventCreate");
     for (size_t k = 0; k < EVENTS; k++)
         if (!atomic_exchange(&events[k].used, true)) {
+            events[k].context = fake.contexts;
             *out = (CUevent)(void *)&events[k];
             return CUDA_SUCCESS;
         }
@@ -69,10 +71,17 @@ CUresult fake_EventDestroy(CUevent event)
     return CUDA_SUCCESS;
 }
 
+static bool is_gone(CUevent event)
+{
+    return ((struct fake_event *)(void *)event)->context != fake.contexts;
+}
+
 CUresult fake_EventRecord(CUevent event, CUstream stream)
 {
     (void)stream;
     FAKE_ENTER("EventRecord");
+    if (is_gone(event))
+        return CUDA_ERROR_INVALID_HANDLE;
     if (fake.capturing)
         fprintf(stderr, "fake_cuda: the capture into a graph is disturbed\n");
     ((struct fake_event *)(void *)event)->ns = fake.ns;
@@ -90,6 +99,8 @@ CUresult fake_EventSynchronize(CUevent event)
 CUresult fake_EventElapsedTime(float *ms, CUevent from, CUevent to)
 {
     FAKE_ENTER("EventElapsedTime");
+    if (is_gone(from) || is_gone(to))
+        return CUDA_ERROR_INVALID_HANDLE;
     if (((struct fake_event *)(void *)to)->launches +
             fake_number("FAKE_CUDA_LAG", 0) > fake.launches)
         return CUDA_ERROR_NOT_READY;

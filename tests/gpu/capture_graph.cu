@@ -178,7 +178,8 @@ static void run_built()
     must(cudaGraphExecDestroy(exec), "destroy");
 }
 
-int main()
+/* With an argument the device is reset at the end. */
+int main(int argc, char **)
 {
     static float host[n];
 
@@ -194,5 +195,7 @@ int main()
         must(cudaEventCreateWithFlags(one, cudaEventDisableTiming), "event");
     run_recorded();
     run_built();
+    if (argc > 1)
+        must(cudaDeviceReset(), "cudaDeviceReset");
     return 3;
 }

@@ -57,7 +57,8 @@ graphed "for the device" "" runtime load build device launch end
 check "for the device: it is left out by name" \
     grep -q 'many .* is left out: its graph may be launched by the dev' err
 graphed "in another graph" "" runtime load record instantiate into launch end
-check "in another graph: it is captured by itself" again many-1
+check "in another graph: it is captured by itself" all "again many-1" \
+    "grep -q '^captured [1-9]' out"
 graphed "switched off" "" runtime load build instantiate disable launch end
 check "switched off: it is left out by name" \
     grep -q 'many .* is left out: its graph was changed' err
@@ -115,9 +116,13 @@ sed 's/^/# /' err
 listed() {
     grep -q "\"kernel\": \"$1\", [^}]*\"launches\": $2, \"in_graphs\": 0, \"us_each\": [0-9]" out
 }
-"$build/shmtune" capture --list --json -- ./program >out 2>err
-check "a list counts and times them" all "listed spread 6" "listed scale 4" \
-    "listed turn 6" "sed '\$d' out | sed '/^\$/d' | cmp -s - alone"
+for way in "" reset; do
+    # shellcheck disable=SC2086
+    "$build/shmtune" capture --list --json -- ./program $way >out 2>err
+    check "a list counts and times them${way:+, $way}" all \
+        "listed spread 6" "listed scale 4" "listed turn 6" \
+        "sed '\$d' out | sed '/^\$/d' | cmp -s - alone"
+done
 "$build/shmtune" capture --list -- ./program >out 2>err
 sed -n '/share/,$s/^/# /p' out
 
