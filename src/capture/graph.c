@@ -4,7 +4,8 @@
  * clone is kept, if it has a kernel that somebody asked for: the application
  * may destroy its own.  What is changed in the executable graph afterwards is
  * changed in the clone.  When it is launched its kernels count as launches, and
- * where some are to be captured or timed parts.c launches it.
+ * where some are to be captured or timed parts.c launches it.  Where kernels
+ * are replaced swap.c launches it, and its graph is kept as long.
  */
 #include "capture/library.h"
 
@@ -28,10 +29,14 @@ static const struct shmt_capture_driver *look(void)
 {
     const struct shmt_capture_setting *setting = shmt_capture_setting();
     const struct shmt_capture_driver *driver =
-        setting->folder == NULL || setting->plan != NULL
-            ? NULL : shmt_capture_driver();
+        setting->folder == NULL ? NULL : shmt_capture_driver();
 
     return driver == NULL || !driver->graphs ? NULL : driver;
+}
+
+static bool replaces(void)
+{
+    return shmt_capture_setting()->plan != NULL;
 }
 
 static uint64_t key_of(CUgraphExec exec)
@@ -103,13 +108,32 @@ static struct shmt_capture_graph *take(CUgraphExec exec)
     return graph;
 }
 
+/* Whether a graph that the application destroys is needed: then it is destroyed
+ * with the last executable one that needs it. */
+static bool keep_source(CUgraph source)
+{
+    bool kept = false;
+
+    if (atomic_load(&graph_count) == 0)
+        return false;
+    pthread_mutex_lock(&lock);
+    for (size_t k = 0; k < place_count && !kept; k++)
+        if (graphs[k] != NULL && graphs[k]->source == source)
+            kept = graphs[k]->destroys = true;
+    pthread_mutex_unlock(&lock);
+    return kept;
+}
+
 static void free_graph(const struct shmt_capture_driver *driver,
                        struct shmt_capture_graph *graph)
 {
     if (graph == NULL)
         return;
+    if (graph->destroys && !keep_source(graph->source))
+        driver->GraphDestroy(graph->source);
     if (graph->clone != NULL)
         driver->GraphDestroy(graph->clone);
+    shmt_capture_swaps_free(graph->swaps);
     free(graph->nodes);
     free(graph->kernels);
     free(graph);
@@ -146,36 +170,22 @@ static const char *trouble_of(CUgraphNodeType type)
     }
 }
 
-/* Of a node that the device may change the clone knows nothing. */
-static bool is_updatable(const struct shmt_capture_driver *driver,
-                         CUgraphNode node)
-{
-    CUkernelNodeAttrValue value = {{0}};
-
-    return driver->GraphKernelNodeGetAttribute(
-               node, CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
-               &value) == CUDA_SUCCESS &&
-           value.deviceUpdatableKernelNode.deviceUpdatable != 0;
-}
-
 static bool add_kernel(const struct shmt_capture_driver *driver,
                        struct shmt_capture_graph *graph, CUgraphNode node,
                        bool inside)
 {
-    CUDA_KERNEL_NODE_PARAMS params = {0};
     struct shmt_capture_node *made, one = {.node = inside ? NULL : node};
+    struct shmt_capture_launch launch;
 
-    if (is_updatable(driver, node))
+    if (shmt_capture_node_is_updatable(driver, node))
         graph->why = "its graph has nodes that the device changes";
-    if (driver->GraphKernelNodeGetParams(node, &params) != CUDA_SUCCESS)
+    if (!shmt_capture_node_launch(driver, node, &launch))
         return false;
-    one.handle = params.func != NULL ? params.func : (CUfunction)params.kern;
+    one.handle = launch.handle;
     if (!shmt_capture_launch_is_open(one.handle))
         return true;
-    memcpy(one.grid, (unsigned[]){params.gridDimX, params.gridDimY,
-                                  params.gridDimZ}, sizeof one.grid);
-    memcpy(one.block, (unsigned[]){params.blockDimX, params.blockDimY,
-                                   params.blockDimZ}, sizeof one.block);
+    memcpy(one.grid, launch.grid, sizeof one.grid);
+    memcpy(one.block, launch.block, sizeof one.block);
     made = realloc(graph->kernels,
                    (graph->kernel_count + 1) * sizeof *graph->kernels);
     if (made == NULL)
@@ -255,6 +265,22 @@ make_graph(const struct shmt_capture_driver *driver, CUgraphExec exec,
     return graph;
 }
 
+/* That of which kernels are replaced; NULL: none. */
+static struct shmt_capture_graph *
+make_swapped(const struct shmt_capture_driver *driver, CUgraph from)
+{
+    struct shmt_capture_graph *graph = calloc(1, sizeof *graph);
+
+    if (graph != NULL)
+        graph->swaps = shmt_capture_swaps_of(driver, from);
+    if (graph == NULL || graph->swaps == NULL) {
+        free(graph);
+        return NULL;
+    }
+    graph->source = from;
+    return graph;
+}
+
 /* The executable graph is of this graph now. */
 static void remember(CUgraphExec exec, CUgraph from)
 {
@@ -266,7 +292,8 @@ static void remember(CUgraphExec exec, CUgraph from)
         return;
     driver->ThreadExchangeStreamCaptureMode(&mode);
     free_graph(driver, take(exec));
-    graph = make_graph(driver, exec, from);
+    graph = replaces() ? make_swapped(driver, from)
+                       : make_graph(driver, exec, from);
     if (graph != NULL && !put(exec, graph))
         free_graph(driver, graph);
     driver->ThreadExchangeStreamCaptureMode(&mode);
@@ -324,19 +351,32 @@ static void switch_nodes(CUgraphExec exec)
     graph->why = not_followed;
 }
 
-/* All that is said of nodes is said again. */
+/* All that is said of nodes is said again.  Which one of the other graph is in
+ * the place of which nobody says: nothing more is replaced there. */
 static void update(CUgraphExec exec, CUgraph from)
 {
     const struct shmt_capture_graph *before = find(exec);
     const bool switched = before != NULL && before->switched;
 
+    if (replaces()) {
+        forget(exec);
+        return;
+    }
     remember(exec, from);
     if (switched)
         switch_nodes(exec);
 }
 
+/* The application has set a node, a kernel to these parameters. */
+static void set_swapped(struct shmt_capture_graph *graph, CUgraphNode node,
+                        const CUDA_KERNEL_NODE_PARAMS *kernel)
+{
+    if (graph != NULL && graph->swaps != NULL)
+        shmt_capture_swaps_set(graph->swaps, node, kernel);
+}
+
 /* The function of the driver, and then that for a node of the clone. */
-#define CHANGE(name, set, declared, given, own)                              \
+#define CHANGE(name, set, declared, given, own, kernel)                      \
     PUBLIC CUresult CUDAAPI name declared                                    \
     {                                                                        \
         struct shmt_capture_graph *graph;                                    \
@@ -346,6 +386,7 @@ static void update(CUgraphExec exec, CUgraph from)
         SHMT_CAPTURE_REAL(name);                                             \
         result = real == NULL ? MISSING : real given;                        \
         graph = result == CUDA_SUCCESS ? find(exec) : NULL;                  \
+        set_swapped(graph, node, kernel);                                    \
         in_clone = own_of(graph, node);                                      \
         change(graph, in_clone != NULL &&                                    \
                           shmt_capture_driver()->set own == CUDA_SUCCESS);   \
@@ -355,22 +396,22 @@ static void update(CUgraphExec exec, CUgraph from)
 CHANGE(cuGraphExecKernelNodeSetParams_v2, GraphKernelNodeSetParams,
        (CUgraphExec exec, CUgraphNode node,
         const CUDA_KERNEL_NODE_PARAMS *params),
-       (exec, node, params), (in_clone, params))
+       (exec, node, params), (in_clone, params), params)
 CHANGE(cuGraphExecMemcpyNodeSetParams, GraphMemcpyNodeSetParams,
        (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params,
         CUcontext context),
-       (exec, node, params, context), (in_clone, params))
+       (exec, node, params, context), (in_clone, params), NULL)
 CHANGE(cuGraphExecMemsetNodeSetParams, GraphMemsetNodeSetParams,
        (CUgraphExec exec, CUgraphNode node,
         const CUDA_MEMSET_NODE_PARAMS *params, CUcontext context),
-       (exec, node, params, context), (in_clone, params))
+       (exec, node, params, context), (in_clone, params), NULL)
 CHANGE(cuGraphExecHostNodeSetParams, GraphHostNodeSetParams,
        (CUgraphExec exec, CUgraphNode node,
         const CUDA_HOST_NODE_PARAMS *params),
-       (exec, node, params), (in_clone, params))
+       (exec, node, params), (in_clone, params), NULL)
 CHANGE(cuGraphExecNodeSetParams, GraphNodeSetParams,
        (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params),
-       (exec, node, params), (in_clone, params))
+       (exec, node, params), (in_clone, params), NULL)
 
 PUBLIC CUresult CUDAAPI
 cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
@@ -384,9 +425,10 @@ cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
     SHMT_CAPTURE_REAL(cuGraphExecKernelNodeSetParams);
     result = real == NULL ? MISSING : real(exec, node, params);
     graph = result == CUDA_SUCCESS ? find(exec) : NULL;
-    in_clone = own_of(graph, node);
-    if (in_clone != NULL)
+    if (graph != NULL)
         memcpy(&newer, params, sizeof *params);
+    set_swapped(graph, node, &newer);
+    in_clone = own_of(graph, node);
     change(graph, in_clone != NULL &&
                       shmt_capture_driver()->GraphKernelNodeSetParams(
                           in_clone, &newer) == CUDA_SUCCESS);
@@ -413,7 +455,7 @@ PUBLIC CUresult CUDAAPI cuGraphNodeSetEnabled(CUgraphExec exec,
 
     SHMT_CAPTURE_REAL(cuGraphNodeSetEnabled);
     result = real == NULL ? MISSING : real(exec, node, on);
-    if (result == CUDA_SUCCESS && look() != NULL)
+    if (result == CUDA_SUCCESS && look() != NULL && !replaces())
         switch_nodes(exec);
     return result;
 }
@@ -491,6 +533,14 @@ PUBLIC CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *exec,
 INSTANTIATE_PARAMS(cuGraphInstantiateWithParams)
 INSTANTIATE_PARAMS(cuGraphInstantiateWithParams_ptsz)
 
+PUBLIC CUresult CUDAAPI cuGraphDestroy(CUgraph graph)
+{
+    SHMT_CAPTURE_REAL(cuGraphDestroy);
+    if (real == NULL)
+        return MISSING;
+    return keep_source(graph) ? CUDA_SUCCESS : real(graph);
+}
+
 PUBLIC CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec)
 {
     SHMT_CAPTURE_REAL(cuGraphExecDestroy);
@@ -564,6 +614,9 @@ static CUresult launch(__typeof__(cuGraphLaunch) *real, CUgraphExec exec,
 
     if (graph == NULL || shmt_capture_in_graph(driver, seen_as))
         return real(exec, stream);
+    if (graph->swaps != NULL)
+        return shmt_capture_swaps_launch(graph->swaps, real, exec, stream,
+                                         seen_as);
     if (graph->changed && graph->clone != NULL &&
         !read_graph(driver, graph, graph->clone))
         graph->why = "the driver does not say what its graph has";

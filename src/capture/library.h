@@ -50,6 +50,7 @@
     X(cuDevicePrimaryCtxReset_v2)                                            \
     X(cuTexObjectCreate)                                                     \
     X(cuTexObjectDestroy)                                                    \
+    X(cuGraphDestroy)                                                        \
     X(cuGraphInstantiate)                                                    \
     X(cuGraphInstantiate_v2)                                                 \
     X(cuGraphInstantiateWithFlags)                                           \
@@ -593,7 +594,9 @@ struct shmt_capture_trial {
     struct shmt_capture_trial *next;
     const char *name;          /* NULL: it has not begun */
     atomic_int verdict;
-    bool in_graph;             /* a launch went into one before the verdict */
+    atomic_bool in_graph;      /* a launch went into one before the verdict */
+    /* That of graphs it was seen in; NULL: it was seen in none. */
+    _Atomic(struct shmt_capture_trial *) of_graph;
     bool settled;              /* the joint trial has tried it */
     size_t launched, read;
     bool running[SHMT_CAPTURE_TRIAL_LAUNCHES];     /* not read, if launched */
@@ -660,8 +663,51 @@ bool shmt_capture_replace_end(const struct shmt_capture_launch *launch,
                               const struct shmt_capture_replacement *by,
                               CUresult result);
 
+/* Whether there is something in the place of some launch of the function. */
+bool shmt_capture_replace_knows(const struct shmt_capture_function *function);
+/* What is in the place of a launch that a node of a graph makes, whose
+ * arguments are in a list, and which nobody tries by itself; false: nothing. */
+bool shmt_capture_replace_node(const struct shmt_capture_function *function,
+                               const struct shmt_capture_launch *launch,
+                               struct shmt_capture_replacement *out);
+
 /* What was loaded from the image is about to be unloaded; NULL: nothing. */
 void shmt_capture_replace_forget(const struct shmt_capture_image *image);
+
+/* -- node.c --------------------------------------------------------------- */
+
+bool shmt_capture_node_is_kernel(const struct shmt_capture_driver *driver,
+                                 CUgraphNode node);
+bool shmt_capture_node_is_updatable(const struct shmt_capture_driver *driver,
+                                    CUgraphNode node);
+/* On no stream.  The arguments are those of the node; false: the driver does
+ * not say it. */
+bool shmt_capture_node_launch(const struct shmt_capture_driver *driver,
+                              CUgraphNode node,
+                              struct shmt_capture_launch *out);
+/* With these parameters, without attributes. */
+struct shmt_capture_launch
+shmt_capture_node_given(const CUDA_KERNEL_NODE_PARAMS *params);
+
+/* -- swap.c --------------------------------------------------------------- */
+
+/* The kernels of an executable graph that are replaced. */
+struct shmt_capture_swaps;
+
+/* Of one that was made from this graph, which has to stay as long as they do;
+ * NULL: it has none. */
+struct shmt_capture_swaps *
+shmt_capture_swaps_of(const struct shmt_capture_driver *driver, CUgraph from);
+void shmt_capture_swaps_free(struct shmt_capture_swaps *swaps);
+/* The application has given the node of the executable graph these parameters,
+ * or, NULL, other ones. */
+void shmt_capture_swaps_set(struct shmt_capture_swaps *swaps, CUgraphNode node,
+                            const CUDA_KERNEL_NODE_PARAMS *params);
+/* Launches it. */
+CUresult shmt_capture_swaps_launch(struct shmt_capture_swaps *swaps,
+                                   __typeof__(cuGraphLaunch) *real,
+                                   CUgraphExec exec, CUstream stream,
+                                   CUstream seen_as);
 
 /* -- graph.c -------------------------------------------------------------- */
 
@@ -675,6 +721,9 @@ struct shmt_capture_node {
 
 /* What an executable graph was made from. */
 struct shmt_capture_graph {
+    struct shmt_capture_swaps *swaps;  /* NULL: none is replaced */
+    CUgraph source;            /* the application's own, for these; or NULL */
+    bool destroys;             /* it is destroyed when nobody needs it */
     CUgraph clone;             /* NULL: none is needed, or see `why` */
     cuuint64_t flags;          /* of making it executable */
     const char *why;           /* it is not launched in parts; or NULL */

@@ -101,58 +101,20 @@ static CUresult make(const struct parts *parts, struct part *part)
 
 /* -- launching them ------------------------------------------------------- */
 
-static void read_attributes(const struct shmt_capture_driver *driver,
-                            CUgraphNode node,
-                            struct shmt_capture_launch *launch)
-{
-    CUkernelNodeAttrValue value = {{0}};
-
-    if (driver->GraphKernelNodeGetAttribute(
-            node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) == CUDA_SUCCESS)
-        launch->cooperative = value.cooperative != 0;
-    memset(&value, 0, sizeof value);
-    if (driver->GraphKernelNodeGetAttribute(
-            node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value) ==
-            CUDA_SUCCESS &&
-        value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1) {
-        launch->cluster[0] = value.clusterDim.x;
-        launch->cluster[1] = value.clusterDim.y;
-        launch->cluster[2] = value.clusterDim.z;
-    }
-}
-
 static CUresult launch_part(const struct parts *parts, const struct part *part)
 {
     return parts->driver->GraphLaunch(part->exec, parts->stream);
 }
 
-/* The launch that a kernel's part is. */
-static struct shmt_capture_launch
-launch_of(const struct parts *parts, const struct shmt_capture_node *kernel)
-{
-    struct shmt_capture_launch launch = {.handle = kernel->handle,
-                                         .stream = parts->stream};
-
-    memcpy(launch.grid, kernel->grid, sizeof launch.grid);
-    memcpy(launch.block, kernel->block, sizeof launch.block);
-    return launch;
-}
-
 static CUresult capture(const struct parts *parts, const struct part *part)
 {
-    const struct shmt_capture_driver *driver = parts->driver;
     const struct shmt_capture_node *kernel = part->kernel;
-    CUDA_KERNEL_NODE_PARAMS params = {0};
-    struct shmt_capture_launch launch = launch_of(parts, kernel);
+    struct shmt_capture_launch launch;
     struct shmt_capture_snapshot *snapshot = NULL;
     CUresult result;
 
-    if (driver->GraphKernelNodeGetParams(kernel->node, &params) ==
-        CUDA_SUCCESS) {
-        launch.shared = params.sharedMemBytes;
-        launch.arguments = params.kernelParams;
-        launch.extra = params.extra;
-        read_attributes(driver, kernel->node, &launch);
+    if (shmt_capture_node_launch(parts->driver, kernel->node, &launch)) {
+        launch.stream = parts->stream;
         snapshot = shmt_capture_launch_begin(&launch);
     } else {
         leave_out(kernel, "the driver does not say what its node has");
@@ -165,7 +127,11 @@ static CUresult capture(const struct parts *parts, const struct part *part)
 
 static CUresult time_part(const struct parts *parts, const struct part *part)
 {
-    const struct shmt_capture_launch launch = launch_of(parts, part->kernel);
+    const struct shmt_capture_node *kernel = part->kernel;
+    const struct shmt_capture_launch launch = {
+        .handle = kernel->handle, .stream = parts->stream,
+        .grid = {kernel->grid[0], kernel->grid[1], kernel->grid[2]},
+        .block = {kernel->block[0], kernel->block[1], kernel->block[2]}};
     const int at = shmt_capture_times_begin(&launch);
     const CUresult result = launch_part(parts, part);
 

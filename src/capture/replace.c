@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * replace: puts tuned kernels in the place of an application's own.  The plan
- * that the command has written (SHMT_CAPTURE_PLAN) says which launches, to the
- * byte of their scalars, and what is launched instead: a binary, a function and
- * a geometry.  Each is checked again on the device that is there, and trial.c
- * tries whether it is the faster one.  In any doubt the launch is made as it
- * was, and a note says why, once.
+ * says which launches, to the byte of their scalars, and what is launched
+ * instead: a binary, a function and a geometry.  Each is checked again on the
+ * device that is there, and trial.c tries whether it is the faster one.  In any
+ * doubt the launch is made as it was, and a note says why, once.
  */
-#include "capture/library.h"
+#include "capture/plan.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -17,19 +16,7 @@
 #include "gpu/cubin.h"
 #include "gpu/variable_name.h"
 
-enum { MOST_BINARY = 1 << 28, VARIABLES = 64 };
-
-/* A parameter as it was recorded; where it has a pointer, any address but null
- * is right. */
-struct parameter {
-    size_t size, pointer_count;
-    unsigned char *bytes;
-    size_t pointers[64];
-    unsigned char *given;      /* what the tuned one gets; NULL: the same */
-    char *number;              /* the source's name for one that nothing
-                                  follows from; NULL: something may */
-    bool any;                  /* it may be any */
-};
+enum { VARIABLES = 64 };
 
 /* A variable of the source, in the application's module and in ours. */
 struct variable {
@@ -41,9 +28,9 @@ struct variable {
 
 /* A function of a binary in one context, for one module of the application's:
  * each has variables of its own. */
-struct loaded {
-    struct loaded *next;
-    const struct plan *plan;
+struct shmt_capture_loaded {
+    struct shmt_capture_loaded *next;
+    const struct shmt_capture_plan *plan;
     CUcontext context;
     const struct shmt_capture_image *image;    /* NULL: it is unloaded */
     CUmodule module;           /* ours; NULL: none */
@@ -53,178 +40,11 @@ struct loaded {
     struct variable variables[VARIABLES];
 };
 
-struct plan {
-    char symbol[1024], identity[SHMT_DIGEST_TEXT];
-    unsigned grid[3], block[3], shared;
-    int major, minor;
-    char device[256], entry[1024];
-    void *binary;
-    size_t binary_size;
-    unsigned new_grid[3], new_block[3], new_shared;
-    int carveout;
-    size_t parameter_count;
-    struct parameter parameters[SHMT_CAPTURE_PARAMETERS];
-    struct shmt_capture_layout *layout;        /* of these; NULL: not asked */
-    struct loaded *loaded;     /* never freed: a launch may hold one */
-    struct shmt_capture_trial trial;
-    const char *told;          /* why the last launch that is another stayed */
-    const char *another_of;    /* the number that the last one was about: */
-    char another[256];         /* that it is another */
-    const char *name;          /* of the function that it was seen to be of */
-    const struct shmt_capture_image *image;    /* and its image */
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct plan *plans;
-static size_t plan_count;
-
-/* -- the plan ------------------------------------------------------------- */
-
-static unsigned char *read_hex(const char *text, size_t *size)
-{
-    unsigned char *bytes = malloc(strlen(text) / 2 + 1);
-
-    *size = strlen(text) / 2;
-    for (size_t k = 0; bytes != NULL && k < *size; k++) {
-        const char pair[] = {text[2 * k], text[2 * k + 1], '\0'};
-
-        bytes[k] = (unsigned char)strtoul(pair, NULL, 16);
-    }
-    return bytes;
-}
-
-static bool read_binary(struct plan *plan, const char *path)
-{
-    struct shmt_arena *arena = shmt_arena_new();
-    const char *data;
-    size_t size;
-
-    if (arena != NULL && shmt_path_read(arena, path, MOST_BINARY, &data, &size,
-                                        NULL) == SHMTUNE_OK) {
-        plan->binary = malloc(size + 1);
-        if (plan->binary != NULL)
-            memcpy(plan->binary, data, size);
-        plan->binary_size = size;
-    }
-    shmt_arena_free(arena);
-    return plan->binary != NULL;
-}
-
-/* "parameter HEX [AT]..." */
-static bool read_parameter(struct plan *plan, char *text)
-{
-    struct parameter *one = &plan->parameters[plan->parameter_count];
-    char *word = strtok_r(text, " ", &text);
-
-    if (word == NULL || plan->parameter_count == SHMT_CAPTURE_PARAMETERS)
-        return false;
-    one->bytes = read_hex(word, &one->size);
-    while ((word = strtok_r(text, " ", &text)) != NULL &&
-           one->pointer_count < 64)
-        one->pointers[one->pointer_count++] = strtoul(word, NULL, 10);
-    plan->parameter_count++;
-    return one->bytes != NULL && word == NULL;
-}
-
-static bool read_given(struct plan *plan, const char *text)
-{
-    size_t size;
-    char *end;
-    const unsigned long k = strtoul(text, &end, 10);
-
-    if (k >= plan->parameter_count || *end != ' ')
-        return false;
-    plan->parameters[k].given = read_hex(end + 1, &size);
-    return plan->parameters[k].given != NULL &&
-           size == plan->parameters[k].size;
-}
-
-/* "number K NAME", "any K NAME" */
-static bool read_number(struct plan *plan, const char *text, bool any)
-{
-    char *end;
-    const unsigned long k = strtoul(text, &end, 10);
-
-    if (k >= plan->parameter_count || *end != ' ')
-        return false;
-    plan->parameters[k].any = any;
-    plan->parameters[k].number = strdup(end + 1);
-    return plan->parameters[k].number != NULL;
-}
-
-static bool read_line(struct plan *plan, char *line)
-{
-    char *text = strchr(line, ' ');
-
-    if (text == NULL)
-        return false;
-    *text++ = '\0';
-    if (strcmp(line, "identity") == 0)
-        return sscanf(text, "%64s", plan->identity) == 1;
-    if (strcmp(line, "was") == 0)
-        return sscanf(text, "%u %u %u %u %u %u %u", &plan->grid[0],
-                      &plan->grid[1], &plan->grid[2], &plan->block[0],
-                      &plan->block[1], &plan->block[2], &plan->shared) == 7;
-    if (strcmp(line, "parameter") == 0)
-        return read_parameter(plan, text);
-    if (strcmp(line, "give") == 0)
-        return read_given(plan, text);
-    if (strcmp(line, "number") == 0 || strcmp(line, "any") == 0)
-        return read_number(plan, text, line[0] == 'a');
-    if (strcmp(line, "device") == 0)
-        return sscanf(text, "%d %d %255[^\n]", &plan->major, &plan->minor,
-                      plan->device) == 3;
-    if (strcmp(line, "binary") == 0)
-        return read_binary(plan, text);
-    if (strcmp(line, "entry") == 0)
-        return snprintf(plan->entry, sizeof plan->entry, "%s", text) > 0;
-    if (strcmp(line, "becomes") == 0)
-        return sscanf(text, "%u %u %u %u %u %u %u %d", &plan->new_grid[0],
-                      &plan->new_grid[1], &plan->new_grid[2],
-                      &plan->new_block[0], &plan->new_block[1],
-                      &plan->new_block[2], &plan->new_shared,
-                      &plan->carveout) == 8;
-    return false;
-}
-
-static void read_plans(void)
-{
-    struct shmt_arena *arena = shmt_arena_new();
-    const char *path = shmt_capture_setting()->plan, *data;
-    char *text = NULL, *line;
-    size_t size;
-    bool right = true;
-
-    if (path != NULL && arena != NULL &&
-        shmt_path_read(arena, path, MOST_BINARY, &data, &size, NULL) ==
-            SHMTUNE_OK)
-        text = shmt_arena_copy(arena, data, size);
-    while (text != NULL && right &&
-           (line = strtok_r(text, "\n", &text)) != NULL) {
-        if (strncmp(line, "launch ", 7) == 0) {
-            struct plan *made =
-                realloc(plans, (plan_count + 1) * sizeof *plans);
-
-            if (made == NULL)
-                break;
-            plans = made;
-            made[plan_count] = (struct plan){0};
-            snprintf(made[plan_count++].symbol, sizeof made->symbol, "%s",
-                     line + 7);
-        } else {
-            right = plan_count > 0 && read_line(&plans[plan_count - 1], line);
-        }
-    }
-    shmt_arena_free(arena);
-    if (!right) {
-        plan_count = 0;
-        shmt_capture_note("the plan cannot be read: nothing is replaced");
-    }
-}
 
 /* -- whether a launch is the one ------------------------------------------ */
 
-static bool has_same_parameter(const struct parameter *one,
+static bool has_same_parameter(const struct shmt_capture_given *one,
                                const unsigned char *now)
 {
     size_t at = 0;
@@ -244,7 +64,7 @@ static bool has_same_parameter(const struct parameter *one,
 
 /* Where the parameters are that the launch gives as one block of bytes.  NULL,
  * or why they are not known. */
-static const char *unpack(struct plan *plan,
+static const char *unpack(struct shmt_capture_plan *plan,
                           const struct shmt_capture_function *function,
                           const struct shmt_capture_launch *launch,
                           void **out)
@@ -268,7 +88,8 @@ static const char *unpack(struct plan *plan,
 }
 
 /* What is said of a number that is another one; of many launches once. */
-static const char *another_number(struct plan *plan, const char *name)
+static const char *another_number(struct shmt_capture_plan *plan,
+                                  const char *name)
 {
     if (plan->another_of != name)
         snprintf(plan->another, sizeof plan->another,
@@ -279,7 +100,7 @@ static const char *another_number(struct plan *plan, const char *name)
 }
 
 /* NULL: it is the launch that was tuned. */
-static const char *difference(struct plan *plan,
+static const char *difference(struct shmt_capture_plan *plan,
                               const struct shmt_capture_launch *launch)
 {
     static const char sizes[] =
@@ -293,7 +114,7 @@ static const char *difference(struct plan *plan,
         plan->shared != launch->shared)
         return sizes;
     for (size_t k = 0; k < plan->parameter_count; k++) {
-        const struct parameter *const one = &plan->parameters[k];
+        const struct shmt_capture_given *const one = &plan->parameters[k];
 
         if (one->any || has_same_parameter(one, launch->arguments[k]))
             continue;
@@ -306,14 +127,14 @@ static const char *difference(struct plan *plan,
 
 /* -- what is launched instead --------------------------------------------- */
 
-static bool refuse(const struct plan *plan, const char *why)
+static bool refuse(const struct shmt_capture_plan *plan, const char *why)
 {
     shmt_capture_note("%s stays as it is: %s", plan->symbol, why);
     return false;
 }
 
 static bool is_the_device(const struct shmt_capture_driver *driver,
-                          const struct plan *plan)
+                          const struct shmt_capture_plan *plan)
 {
     char name[256] = "";
     int major = 0, minor = 0;
@@ -334,7 +155,7 @@ static bool is_the_device(const struct shmt_capture_driver *driver,
 /* As libshmtune prepares a function: shared memory beyond what is given without
  * asking, the carve-out, and that a block of it can be resident. */
 static bool prepare(const struct shmt_capture_driver *driver,
-                    const struct plan *plan, CUfunction function)
+                    const struct shmt_capture_plan *plan, CUfunction function)
 {
     const unsigned *block = plan->new_block;
     const int threads = (int)(block[0] * block[1] * block[2]);
@@ -392,9 +213,9 @@ static bool find_theirs(struct counterpart *one,
 /* What the application has put into variables of its module is put into ours
  * before each launch, on its stream; the toolkit's have their values. */
 static bool find_variables(const struct shmt_capture_driver *driver,
-                           const struct plan *plan,
+                           const struct shmt_capture_plan *plan,
                            const struct shmt_capture_function *function,
-                           CUmodule ours, struct loaded *out)
+                           CUmodule ours, struct shmt_capture_loaded *out)
 {
     const CUmodule theirs = shmt_capture_module_of(driver, function);
     struct shmt_cubin_variable variable;
@@ -425,9 +246,9 @@ static bool find_variables(const struct shmt_capture_driver *driver,
 }
 
 static CUfunction load(const struct shmt_capture_driver *driver,
-                       const struct plan *plan,
+                       const struct shmt_capture_plan *plan,
                        const struct shmt_capture_function *own,
-                       struct loaded *out)
+                       struct shmt_capture_loaded *out)
 {
     __typeof__(cuModuleLoadData) *load_data;
     __typeof__(cuModuleGetFunction) *get_function;
@@ -449,9 +270,9 @@ static CUfunction load(const struct shmt_capture_driver *driver,
 }
 
 /* One that is nobody's, in the list of the plan; NULL: no memory. */
-static struct loaded *take_loaded(struct plan *plan)
+static struct shmt_capture_loaded *take_loaded(struct shmt_capture_plan *plan)
 {
-    struct loaded *one = plan->loaded;
+    struct shmt_capture_loaded *one = plan->loaded;
 
     while (one != NULL && one->image != NULL)
         one = one->next;
@@ -470,13 +291,13 @@ static struct loaded *take_loaded(struct plan *plan)
 
 /* Under the lock; NULL: the launch stays, and so it does where there is no
  * function. */
-static struct loaded *loaded_of(struct plan *plan,
+static struct shmt_capture_loaded *loaded_of(struct shmt_capture_plan *plan,
                                 const struct shmt_capture_function *function,
                                 const struct shmt_capture_launch *launch)
 {
     const struct shmt_capture_driver *driver = shmt_capture_driver();
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    struct loaded *made;
+    struct shmt_capture_loaded *made;
     CUcontext context;
 
     if (driver == NULL || driver->CtxGetCurrent(&context) != CUDA_SUCCESS)
@@ -501,12 +322,14 @@ static struct loaded *loaded_of(struct plan *plan,
 
 void shmt_capture_replace_forget(const struct shmt_capture_image *image)
 {
+    size_t count;
+    struct shmt_capture_plan *const plans = shmt_capture_plans(&count);
     __typeof__(cuModuleUnload) *unload;
 
     shmt_capture_real(SHMT_CAPTURE_cuModuleUnload, &unload);
     pthread_mutex_lock(&lock);
-    for (size_t k = 0; image != NULL && k < plan_count; k++)
-        for (struct loaded *one = plans[k].loaded; one != NULL;
+    for (size_t k = 0; image != NULL && k < count; k++)
+        for (struct shmt_capture_loaded *one = plans[k].loaded; one != NULL;
              one = one->next) {
             if (one->image != image)
                 continue;
@@ -519,7 +342,7 @@ void shmt_capture_replace_forget(const struct shmt_capture_image *image)
 }
 
 /* false: the launch stays. */
-static bool copy_variables(const struct loaded *loaded, bool back,
+static bool copy_variables(const struct shmt_capture_loaded *loaded, bool back,
                            CUstream stream)
 {
     const struct shmt_capture_driver *driver = shmt_capture_driver();
@@ -539,8 +362,9 @@ static bool copy_variables(const struct loaded *loaded, bool back,
 
 /* A variable that can be written, in the application's module, of which the
  * eight bytes are an address; NULL: none. */
-static const struct variable *variable_at(const struct loaded *loaded,
-                                          const unsigned char *bytes)
+static const struct variable *
+variable_at(const struct shmt_capture_loaded *loaded,
+            const unsigned char *bytes)
 {
     uint64_t address;
 
@@ -557,10 +381,10 @@ static const struct variable *variable_at(const struct loaded *loaded,
 
 /* What a kernel wrote into a variable by its address would be lost when the
  * copy of it that it may also have written is put there. */
-static bool gets_no_variable(const struct loaded *loaded,
+static bool gets_no_variable(const struct shmt_capture_loaded *loaded,
                              const struct shmt_capture_launch *launch)
 {
-    const struct plan *plan = loaded->plan;
+    const struct shmt_capture_plan *plan = loaded->plan;
     const struct variable *one = NULL;
 
     for (size_t k = 0; k < plan->parameter_count; k++)
@@ -578,7 +402,7 @@ static bool gets_no_variable(const struct loaded *loaded,
 
 static const char not_launched[] = "the driver does not launch the tuned one";
 
-static void take_back(struct loaded *loaded, CUfunction function)
+static void take_back(struct shmt_capture_loaded *loaded, CUfunction function)
 {
     pthread_mutex_lock(&lock);
     if (loaded->function == function) {
@@ -604,7 +428,7 @@ bool shmt_capture_replace_end(const struct shmt_capture_launch *launch,
     return launched || !tuned;
 }
 
-static void put_in_place(const struct plan *plan,
+static void put_in_place(const struct shmt_capture_plan *plan,
                          const struct shmt_capture_launch *launch,
                          struct shmt_capture_replacement *out)
 {
@@ -618,7 +442,7 @@ static void put_in_place(const struct plan *plan,
 }
 
 /* The launch itself, between the events of its trial. */
-static void leave_in_place(const struct plan *plan,
+static void leave_in_place(const struct shmt_capture_plan *plan,
                            const struct shmt_capture_launch *launch,
                            struct shmt_capture_replacement *out)
 {
@@ -630,7 +454,8 @@ static void leave_in_place(const struct plan *plan,
         out->arguments[k] = launch->arguments[k];
 }
 
-static bool use(struct plan *plan, struct loaded *loaded,
+static bool use(struct shmt_capture_plan *plan,
+                struct shmt_capture_loaded *loaded,
                 const struct shmt_capture_launch *launch,
                 struct shmt_capture_replacement *out)
 {
@@ -668,7 +493,7 @@ static bool use(struct plan *plan, struct loaded *loaded,
 }
 
 /* Why launches stay of which there are plans; said again where it changes. */
-static void tell_other(struct plan *plan, const char *why)
+static void tell_other(struct shmt_capture_plan *plan, const char *why)
 {
     if (plan == NULL || plan->told == why)
         return;
@@ -678,7 +503,7 @@ static void tell_other(struct plan *plan, const char *why)
 
 /* Under the lock.  Names and images live as long as the process, so what was
  * seen once is not compared again. */
-static bool is_of(struct plan *plan,
+static bool is_of(struct shmt_capture_plan *plan,
                   const struct shmt_capture_function *function)
 {
     if (plan->name == function->name && plan->image == function->image)
@@ -694,7 +519,10 @@ static bool is_of(struct plan *plan,
 /* Under the lock.  Whether no launch of the function will be another one. */
 static bool is_over(const struct shmt_capture_function *function)
 {
-    for (size_t k = 0; k < plan_count; k++)
+    size_t count;
+    struct shmt_capture_plan *const plans = shmt_capture_plans(&count);
+
+    for (size_t k = 0; k < count; k++)
         if (is_of(&plans[k], function) &&
             !shmt_capture_trial_is_lost(&plans[k].trial))
             return false;
@@ -704,17 +532,20 @@ static bool is_over(const struct shmt_capture_function *function)
 /* Under the lock.  One launch may be tuned for several devices, and a kernel
  * for several launches.  NULL: it stays; else *loaded is what is put in its
  * place, if anything is. */
-static struct plan *find(const struct shmt_capture_function *function,
-                         struct shmt_capture_launch *launch, void **arguments,
-                         struct loaded **loaded)
+static struct shmt_capture_plan *
+find(const struct shmt_capture_function *function,
+     struct shmt_capture_launch *launch, void **arguments,
+     struct shmt_capture_loaded **loaded)
 {
     static const char elsewhere[] = "it was tuned for another device";
     const bool packed = launch->arguments == NULL;
-    struct plan *other = NULL;
+    struct shmt_capture_plan *other = NULL;
     const char *why = NULL;
+    size_t count;
+    struct shmt_capture_plan *const plans = shmt_capture_plans(&count);
 
-    for (size_t k = 0; k < plan_count; k++) {
-        struct plan *plan = &plans[k];
+    for (size_t k = 0; k < count; k++) {
+        struct shmt_capture_plan *plan = &plans[k];
         const char *now = NULL;
 
         if (!is_of(plan, function))
@@ -741,17 +572,55 @@ static struct plan *find(const struct shmt_capture_function *function,
     return NULL;
 }
 
+bool shmt_capture_replace_knows(const struct shmt_capture_function *function)
+{
+    bool knows;
+
+    pthread_mutex_lock(&lock);
+    knows = !is_over(function);
+    pthread_mutex_unlock(&lock);
+    return knows;
+}
+
+/* Nothing is copied in a graph. */
+static bool has_no_variable(const struct shmt_capture_loaded *loaded)
+{
+    return loaded->variable_count == 0 ||
+           refuse(loaded->plan, "it is in a graph, where variables of its "
+                  "module cannot be copied");
+}
+
+bool shmt_capture_replace_node(const struct shmt_capture_function *function,
+                               const struct shmt_capture_launch *launch,
+                               struct shmt_capture_replacement *out)
+{
+    struct shmt_capture_launch given = *launch;
+    struct shmt_capture_loaded *loaded = NULL;
+    struct shmt_capture_plan *plan;
+
+    pthread_mutex_lock(&lock);
+    plan = find(function, &given, NULL, &loaded);
+    pthread_mutex_unlock(&lock);
+    if (plan == NULL || shmt_capture_trial_is_lost(&plan->trial) ||
+        loaded == NULL || atomic_load(&loaded->function) == NULL ||
+        !has_no_variable(loaded))
+        return false;
+    *out = (struct shmt_capture_replacement){
+        .function = atomic_load(&loaded->function), .trial = &plan->trial,
+        .turn = -1};
+    put_in_place(plan, launch, out);
+    return true;
+}
+
 bool shmt_capture_replace(const struct shmt_capture_launch *launch,
                           bool *never, struct shmt_capture_replacement *out)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct shmt_capture_launch given = *launch;
     struct shmt_capture_function function;
     void *arguments[SHMT_CAPTURE_PARAMETERS];
-    struct loaded *loaded = NULL;
-    struct plan *plan;
+    struct shmt_capture_loaded *loaded = NULL;
+    struct shmt_capture_plan *plan;
 
-    pthread_once(&once, read_plans);
     *never = true;
     if (!shmt_capture_function_of(launch->handle, &function))
         return false;

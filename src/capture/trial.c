@@ -169,8 +169,7 @@ static void enter(struct shmt_capture_trial *trial, const char *name)
 
 /* The next launch of the trial; -1: this one is none of it. */
 static int take(const struct shmt_capture_driver *driver,
-                struct shmt_capture_trial *trial, const char *name,
-                CUstream stream)
+                struct shmt_capture_trial *trial, const char *name)
 {
     bool read;
     int launch = -1;
@@ -183,15 +182,39 @@ static int take(const struct shmt_capture_driver *driver,
         decide(trial);
     else if (read && trial->launched < SHMT_CAPTURE_TRIAL_LAUNCHES &&
              atomic_load(&trial->verdict) == OPEN) {
-        if (shmt_capture_in_graph(driver, stream))
-            trial->in_graph = true;
-        else if (!shmt_capture_joint_runs())
+        if (!shmt_capture_joint_runs())
             launch = (int)trial->launched++;
     }
     pthread_mutex_unlock(&lock);
     if (!read)
         give_up(trial, "its launches cannot be timed");
     return launch;
+}
+
+/* Under events, or as it was. */
+static void begin_timed(const struct shmt_capture_driver *driver,
+                        struct shmt_capture_trial *trial, const char *name,
+                        CUstream stream, struct shmt_capture_turn *out)
+{
+    out->launch = take(driver, trial, name);
+    if (out->launch >= 0 &&
+        !shmt_capture_pair_begin(driver, &trial->pairs[out->launch], stream)) {
+        give_up(trial, "its launches cannot be timed");
+        out->launch = -1;
+    }
+    out->tuned = out->launch >= 0
+                     ? shmt_capture_turn_is_tuned(trial->turns,
+                                                  (size_t)out->launch)
+                     : atomic_load(&trial->verdict) == AS_TUNED;
+}
+
+/* What is recorded is launched when its graph is, and tried with that. */
+static bool is_recorded_tuned(struct shmt_capture_trial *trial)
+{
+    const struct shmt_capture_trial *of_graph = atomic_load(&trial->of_graph);
+
+    atomic_store(&trial->in_graph, true);
+    return of_graph != NULL && atomic_load(&of_graph->verdict) == AS_TUNED;
 }
 
 static void begin(struct shmt_capture_trial *trial, const char *name,
@@ -203,17 +226,11 @@ static void begin(struct shmt_capture_trial *trial, const char *name,
     if (driver == NULL)
         return;
     driver->ThreadExchangeStreamCaptureMode(&mode);
-    out->launch = take(driver, trial, name, stream);
-    if (out->launch >= 0 &&
-        !shmt_capture_pair_begin(driver, &trial->pairs[out->launch], stream)) {
-        give_up(trial, "its launches cannot be timed");
-        out->launch = -1;
-    }
+    if (shmt_capture_in_graph(driver, stream))
+        out->tuned = is_recorded_tuned(trial);
+    else
+        begin_timed(driver, trial, name, stream, out);
     driver->ThreadExchangeStreamCaptureMode(&mode);
-    out->tuned = out->launch >= 0
-                     ? shmt_capture_turn_is_tuned(trial->turns,
-                                                  (size_t)out->launch)
-                     : atomic_load(&trial->verdict) == AS_TUNED;
 }
 
 static bool is_one_open(void)
@@ -306,7 +323,8 @@ __attribute__((destructor)) static void tell_open(void)
                               "trial did, in which it made %zu of %d "
                               "launches%s; --no-trial has it as tuned at once",
                               one->name, one->launched,
-                              SHMT_CAPTURE_TRIAL_LAUNCHES, one->in_graph
+                              SHMT_CAPTURE_TRIAL_LAUNCHES,
+                              atomic_load(&one->in_graph)
                                   ? ", others went into graphs" : "");
     shmt_capture_joint_tell(trials);
     pthread_mutex_unlock(&lock);

@@ -234,6 +234,8 @@ void **fake_unpack(CUfunction handle, void **arguments, void **extra,
                    void **out);
 /* Runs a launch. */
 CUresult fake_execute(struct fake_launch *launch);
+/* A line of FAKE_CUDA_SHAPES. */
+void fake_note_shape(const struct fake_launch *launch, const char *where);
 
 /* A variable of the module that the launched function is of, if somebody has
  * asked the driver for it; else NULL. */

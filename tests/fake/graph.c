@@ -36,12 +36,14 @@ struct graph {
 };
 
 struct exec {
+    struct exec *next;
     struct graph *graph;
     cuuint64_t flags;
 };
 
 static int graphs, execs;      /* that there are */
 static struct graph *recording;
+static struct exec *made;      /* all that are executable */
 
 /* For tests: what a program has left. */
 __attribute__((destructor)) static void tell(void)
@@ -136,9 +138,19 @@ static struct node *find_copy(const struct graph *copy, CUgraphNode original)
     return NULL;
 }
 
+/* A node that is no more is no name for that of an executable graph. */
+static void disown(const struct node *node)
+{
+    for (struct exec *exec = made; exec != NULL; exec = exec->next)
+        for (size_t k = 0; k < exec->graph->count; k++)
+            if (exec->graph->nodes[k]->origin == node)
+                exec->graph->nodes[k]->origin = NULL;
+}
+
 static void destroy(struct graph *graph)
 {
     for (size_t k = 0; k < graph->count; k++) {
+        disown(graph->nodes[k]);
         if (graph->nodes[k]->child != NULL)
             destroy(graph->nodes[k]->child);
         free(graph->nodes[k]);
@@ -412,8 +424,10 @@ static CUresult run_node(const struct node *node)
 
     if (node->disabled)
         return CUDA_SUCCESS;
-    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL)
+    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        fake_note_shape(&launch, " node");
         return fake_execute(&launch);
+    }
     for (size_t k = 0;
          node->type == CU_GRAPH_NODE_TYPE_MEMSET && k < node->set.width; k++)
         ((unsigned *)(uintptr_t)node->set.dst)[k] = node->set.value;
@@ -453,6 +467,8 @@ CUresult fake_GraphInstantiate(CUgraphExec *out, CUgraph graph,
     exec = calloc(1, sizeof *exec);
     exec->graph = copy_of((void *)graph);
     exec->flags = flags;
+    exec->next = made;
+    made = exec;
     execs++;
     *out = (CUgraphExec)(void *)exec;
     return CUDA_SUCCESS;
@@ -473,8 +489,11 @@ CUresult fake_GraphExecGetFlags(CUgraphExec handle, cuuint64_t *out)
 
 CUresult fake_GraphExecDestroy(CUgraphExec handle)
 {
-    struct exec *const exec = (void *)handle;
+    struct exec *const exec = (void *)handle, **at = &made;
 
+    while (*at != exec)
+        at = &(*at)->next;
+    *at = exec->next;
     destroy(exec->graph);
     free(exec);
     execs--;

@@ -248,7 +248,7 @@ static void note_carveout(const struct fake_launch *launch)
     fclose(file);
 }
 
-static void note_shape(const struct fake_launch *launch)
+void fake_note_shape(const struct fake_launch *launch, const char *where)
 {
     const char *path = getenv("FAKE_CUDA_SHAPES");
     FILE *file = path != NULL ? fopen(path, "a") : NULL;
@@ -256,7 +256,7 @@ static void note_shape(const struct fake_launch *launch)
     if (file == NULL)
         return;
     fprintf(file, "%s %u %u%s\n", launch->function->name, launch->grid,
-            launch->threads, fake.capturing ? " graph" : "");
+            launch->threads, where);
     fclose(file);
 }
 
@@ -335,7 +335,7 @@ static CUresult run(struct fake_launch *launch)
     FAKE_ENTER("LaunchKernel");
     if (launch->threads == 0 || launch->threads > 1024 || launch->grid == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    note_shape(launch);
+    fake_note_shape(launch, fake.capturing ? " graph" : "");
     note_carveout(launch);
     if (!fake.capturing)
         return fake_execute(launch);

@@ -47,7 +47,10 @@ plot: plot
 report: report
 runtime: choice runtime shmtune
 capture: capture dlsym
-    cuGetProcAddress cuGetProcAddress_v2
+    cuCtxDestroy cuCtxDestroy_v2 cuDevicePrimaryCtxRelease
+    cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxReset
+    cuDevicePrimaryCtxReset_v2 cuGetProcAddress cuGetProcAddress_v2
+    cuGraphDestroy
     cuGraphExecChildGraphNodeSetParams cuGraphExecDestroy
     cuGraphExecHostNodeSetParams cuGraphExecKernelNodeSetParams
     cuGraphExecKernelNodeSetParams_v2 cuGraphExecMemcpyNodeSetParams
