@@ -225,4 +225,10 @@ for failing in GraphClone=1 GraphInstantiate=2,3; do
     check "and where parts cannot be made: $failing" all listed_as_alone \
         "row cover 1 1 null" "row many 1 1 null"
 done
+for way in opened runtime old; do
+    run capture --list -- "$fake/graphed" "$way" "$kernels" load direct direct \
+        direct reset
+    check "$way: what the device did before it is reset is timed" all \
+        "exits 0" "out_has ' 0.768  *3  *256.00 .* plenty$'"
+done
 finish

@@ -55,7 +55,6 @@ struct bounds {
 
 #define FUNCTIONS(X)                                                         \
     X(cuInit)                                                                \
-    X(cuDevicePrimaryCtxReset)                                               \
     X(cuDevicePrimaryCtxRetain)                                              \
     X(cuCtxSetCurrent)                                                       \
     X(cuModuleLoad)                                                          \
@@ -501,11 +500,6 @@ static void quit(void)
     _exit(3);
 }
 
-static void reset(void)
-{
-    must((int)api.cuDevicePrimaryCtxReset(0), "cuDevicePrimaryCtxReset");
-}
-
 static void wait_second(void)
 {
     sleep(1);
@@ -744,21 +738,21 @@ static const struct {
     void (*run)(void);
 } steps[] = {
     {"load", load}, {"load_ptx", load_ptx}, {"load_file", load_file},
-    {"load_fatbin", load_fatbin}, {"load_library", load_library},
-    {"load_second", load_second}, {"reload", reload},
-    {"load_other", load_other}, {"fork", fork_once}, {"launch", launch},
-    {"launch_ex", launch_ex}, {"launch_cooperative", launch_cooperative},
-    {"load_kernel", load_kernel}, {"launch_cluster", launch_cluster},
-    {"launch_short", launch_short},
-    {"launch_programmatic", launch_programmatic},
-    {"launch_serial", launch_serial}, {"graph", begin_graph},
+    {"load_fatbin", load_fatbin},
+    {"load_library", load_library}, {"load_second", load_second},
+    {"reload", reload}, {"load_other", load_other}, {"fork", fork_once},
+    {"launch", launch}, {"launch_ex", launch_ex},
+    {"launch_cooperative", launch_cooperative},
+    {"launch_cluster", launch_cluster},
+    {"launch_programmatic", launch_programmatic}, {"load_kernel", load_kernel},
+    {"launch_serial", launch_serial}, {"launch_short", launch_short},
+    {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
-    {"keep", keep}, {"launch_packed", launch_packed}, {"gather", gather},
-    {"walk", walk}, {"span", span}, {"launch_many", launch_many},
+    {"keep", keep}, {"launch_packed", launch_packed},
+    {"gather", gather}, {"walk", walk}, {"span", span}, {"launch_many", launch_many},
     {"look_up", look_up}, {"threads", launch_threads}, {"quit", quit},
     {"second", wait_second}, {"exec", exec_again}, {"move", move_on},
     {"keep_address", keep_address}, {"keep_stale", keep_stale},
-    {"reset", reset},
 };
 
 static void begin(void)

@@ -27,6 +27,7 @@ enum { N = 1000, LINKS = 3 };
 
 #define FUNCTIONS(X)                                                         \
     X(cuInit)                                                                \
+    X(cuDevicePrimaryCtxReset)                                               \
     X(cuDevicePrimaryCtxRetain)                                              \
     X(cuCtxSetCurrent)                                                       \
     X(cuCtxSynchronize)                                                      \
@@ -430,6 +431,11 @@ static void end(void)
     must((int)api.cuGraphExecDestroy(state.exec), "cuGraphExecDestroy");
 }
 
+static void reset(void)
+{
+    must((int)api.cuDevicePrimaryCtxReset(0), "cuDevicePrimaryCtxReset");
+}
+
 static const struct {
     const char *word;
     void (*run)(void);
@@ -441,7 +447,7 @@ static const struct {
     {"device", instantiate_device}, {"change", change}, {"set", change_set},
     {"disable", disable}, {"update", update}, {"wrong", update_wrong},
     {"launch", launch}, {"into", launch_captured}, {"direct", launch_direct},
-    {"end", end},
+    {"end", end}, {"reset", reset},
 };
 
 int main(int argc, char **argv)
