@@ -135,4 +135,63 @@ for step in launch direct; do
         grep -q '%  *[0-9.]*  *40  *[0-9.]*  .* many' out
     sed -n "/share/,\$s/^/# $step: /p" out
 done
+
+# Put back: the block of threads that the program has not, whatever is faster.
+only() { # FOLDER BLOCK VALUE WAS
+    sed "s/ $2: {values: .*default: $4/ $2: {values: [$3], default: $3/" \
+        "taken/$1/kernel.yaml" >other
+    cmp -s other "taken/$1/kernel.yaml" || cp other "taken/$1/kernel.yaml"
+    "$build/shmtune" tune "taken/$1" --device 0 --strategy exhaustive \
+        -o tuned >log 2>&1 && grep -q "$2=$3" log
+}
+# put_back OPTIONS PROGRAM...
+put_back() {
+    options=$1
+    shift
+    "$@" >alone 2>err
+    alone=$?
+    # shellcheck disable=SC2086
+    "$build/shmtune" run --captured taken --tunings tuned $options -- "$@" \
+        >out 2>err
+    status=$?
+}
+rm -rf taken tuned
+"$build/shmtune" capture -k many --propose -o taken -- ./graphed opened \
+    "$kernels" load direct >out 2>err
+check "a kernel is tuned for graphs" only many-1 BLOCK 128 256
+for way in opened runtime own old; do
+    for made in "load record" "load build" "library build"; do
+        # shellcheck disable=SC2086
+        put_back --no-trial ./graphed $way "$kernels" $made instantiate drop \
+            launch launch launch end
+        check "$way, $made: the graph is launched as tuned" all \
+            "[ $status -eq $alone ]" "[ -s alone ]" "cmp -s alone out" \
+            "grep -q 'a graph with many is launched as tuned' err"
+        [ $status -eq 0 ] || sed 's/^/# /' err
+    done
+done
+# shellcheck disable=SC2046
+put_back "" ./graphed runtime "$kernels" load record instantiate drop \
+    $(yes launch | head -n 3000) end
+check "it is tried" all "cmp -s alone out" \
+    "grep -q '^shmtune: a graph with many.* (48 launches each)' err"
+sed 's/^/# /' err
+put_back --no-trial ./graphed runtime "$kernels" load build instantiate launch \
+    change launch disable launch update launch drop end
+check "and as the program has it where that changes it" all \
+    "cmp -s alone out" "grep -q 'a graph with many is launched as tuned' err"
+sed 's/^/# /' err
+"$build/shmtune" capture -k scale --propose --source \
+    "$here/capture_graph.cu" -o taken -- ./program >out 2>err
+check "one of a program of the runtime's, too" only scale-1 BLOCK_X 64 128
+for way in static shared "static per-thread"; do
+    flags="-cudart ${way%% *}"
+    [ "$way" = "${way#* }" ] || flags="$flags --default-stream per-thread"
+    # shellcheck disable=SC2086
+    build_program $flags
+    put_back "--no-trial --any a" ./program
+    check "$way: its graphs are launched as tuned" all "[ $status -eq 3 ]" \
+        "cmp -s alone out" "grep -q 'a graph with .*scale.* as tuned' err"
+    sed 's/^/# /' err
+done
 finish
