@@ -11,6 +11,9 @@
 
 static const int n = 100000;
 
+// What it waits for.
+#define ROUNDS 20
+
 __global__ void spread(float *y, const float *x, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -23,6 +26,8 @@ __global__ void scale(float *z, const float *y, float a, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
 
+    for (int k = 0; k < ROUNDS; k++)
+        __nanosleep(500);
     if (i < n)
         z[i] += a * y[i];
 }
