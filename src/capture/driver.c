@@ -22,22 +22,21 @@ static void find_all(void)
 /* The name that the header's macros make of it; an older driver may have the
  * plain one alone. */
 #define FIND(name)                                                           \
-    shmt_capture_symbol(TEXT(cu##name), &driver.name);                \
+    shmt_capture_symbol(TEXT(cu##name), &driver.name);                       \
     if (driver.name == NULL)                                                 \
-        shmt_capture_symbol("cu" #name, &driver.name);                \
+        shmt_capture_symbol("cu" #name, &driver.name);                       \
     if (driver.name == NULL)                                                 \
         missing = "cu" #name;
     SHMT_CAPTURE_DRIVER_LIST(FIND)
 #undef FIND
+    shmt_capture_symbol("cuGraphGetEdges", &driver.GraphGetEdges);
+    driver.graphs = driver.GraphGetEdges != NULL;
 #define FIND(name)                                                           \
     shmt_capture_symbol(TEXT(cu##name), &driver.name);                       \
     driver.graphs = driver.graphs && driver.name != NULL;
-    shmt_capture_symbol("cuGraphGetEdges", &driver.GraphGetEdges);
-    driver.graphs = driver.GraphGetEdges != NULL;
     SHMT_CAPTURE_GRAPH_LIST(FIND)
 #undef FIND
-    shmt_capture_symbol("cuKernelGetFunction",
-                               &driver.KernelGetFunction);
+    shmt_capture_symbol("cuKernelGetFunction", &driver.KernelGetFunction);
     shmt_capture_symbol("cuLibraryGetModule", &driver.LibraryGetModule);
     shmt_capture_symbol("cuFuncGetName", &driver.FuncGetName);
     shmt_capture_symbol("cuKernelGetName", &driver.KernelGetName);
@@ -66,13 +65,24 @@ const char *shmt_capture_error(const struct shmt_capture_driver *table,
     return room;
 }
 
+CUresult shmt_capture_recording(const struct shmt_capture_driver *table,
+                                CUstream stream, bool *recorded)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult result = table->StreamIsCapturing(stream, &status);
+
+    *recorded = result == CUDA_SUCCESS &&
+                status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return result;
+}
+
 bool shmt_capture_in_graph(const struct shmt_capture_driver *table,
                            CUstream stream)
 {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    bool recorded;
 
-    return table->StreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
-           status != CU_STREAM_CAPTURE_STATUS_NONE;
+    return shmt_capture_recording(table, stream, &recorded) != CUDA_SUCCESS ||
+           recorded;
 }
 
 /* The stream that was waited for in vain last, if there is one: it may stay so

@@ -13,9 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PUBLIC __attribute__((visibility("default")))
-#define MISSING CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
-
 /* The executable graphs that are known.  A graph belongs to whoever calls with
  * it: the driver allows one at a time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

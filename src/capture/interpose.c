@@ -16,8 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PUBLIC __attribute__((visibility("default")))
-
 /* A sanitizer asks for functions by dlsym before it is there itself: what runs
  * then is without its checks, and calls nothing that it stands before. */
 #define EARLY __attribute__((no_sanitize("address", "undefined", "thread")))

@@ -8,9 +8,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#define PUBLIC __attribute__((visibility("default")))
-#define MISSING CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
-
 /* Handles that are let pass, each in one of the places of its hash: of two that
  * had the same one, each launch would be looked at. */
 enum { PLACES = 4096, WAYS = 4 };
@@ -141,20 +138,6 @@ void shmt_capture_launch_end(CUfunction handle,
         let_pass(handle);
 }
 
-/* It is launched when the graph is: see graph.c. */
-static bool is_recorded(const struct shmt_capture_launch *launch)
-{
-    const struct shmt_capture_driver *driver = shmt_capture_driver();
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-
-    if (driver == NULL ||
-        driver->StreamIsCapturing(launch->stream, &status) != CUDA_SUCCESS ||
-        status == CU_STREAM_CAPTURE_STATUS_NONE)
-        return false;
-    shmt_capture_function_recorded(launch->handle);
-    return true;
-}
-
 static bool find_replacement(const struct shmt_capture_launch *launch,
                              struct shmt_capture_replacement *by)
 {
@@ -171,14 +154,20 @@ static bool find_replacement(const struct shmt_capture_launch *launch,
 
 static struct passage begin(const struct shmt_capture_launch *launch)
 {
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
     struct passage passage = {NULL, -1};
+    bool recorded, known;
 
-    if (shmt_capture_setting()->plan != NULL || !is_wanted(launch->handle) ||
-        is_recorded(launch))
+    if (shmt_capture_setting()->plan != NULL || driver == NULL ||
+        !is_wanted(launch->handle))
         return passage;
-    if (shmt_capture_setting()->list)
+    known = shmt_capture_recording(driver, launch->stream, &recorded) ==
+            CUDA_SUCCESS;
+    if (recorded)
+        shmt_capture_function_recorded(launch->handle);
+    else if (shmt_capture_setting()->list && known)
         passage.times = shmt_capture_times_begin(launch);
-    else if (is_due(launch->handle))
+    else if (!shmt_capture_setting()->list && is_due(launch->handle))
         passage.snapshot = shmt_capture_launch_begin(launch);
     return passage;
 }
@@ -301,31 +290,28 @@ static CUresult launch_cooperative(__typeof__(cuLaunchCooperativeKernel) *real,
 LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel, stream)
 LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, own_stream(stream))
 
-static void read_attributes(const CUlaunchConfig *config,
-                            struct shmt_capture_launch *launch)
+void shmt_capture_launch_attribute(struct shmt_capture_launch *launch,
+                                   CUlaunchAttributeID id,
+                                   const CUlaunchAttributeValue *value)
 {
-    for (unsigned k = 0; k < config->numAttrs; k++) {
-        const CUlaunchAttribute *one = &config->attrs[k];
-
-        switch (one->id) {
-        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
-            launch->cooperative = one->value.cooperative != 0;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-            launch->cluster[0] = one->value.clusterDim.x;
-            launch->cluster[1] = one->value.clusterDim.y;
-            launch->cluster[2] = one->value.clusterDim.z;
-            break;
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-            if (one->value.programmaticStreamSerializationAllowed != 0)
-                launch->other = "a programmatic launch";
-            break;
-        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+    switch (id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        launch->cooperative = value->cooperative != 0;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        launch->cluster[0] = value->clusterDim.x;
+        launch->cluster[1] = value->clusterDim.y;
+        launch->cluster[2] = value->clusterDim.z;
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        if (value->programmaticStreamSerializationAllowed != 0)
             launch->other = "a programmatic launch";
-            break;
-        default:
-            break;
-        }
+        break;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        launch->other = "a programmatic launch";
+        break;
+    default:
+        break;
     }
 }
 
@@ -342,7 +328,9 @@ static CUresult launch_ex(__typeof__(cuLaunchKernelEx) *real,
     struct passage passage;
     CUresult result;
 
-    read_attributes(config, &launch);
+    for (unsigned k = 0; k < config->numAttrs; k++)
+        shmt_capture_launch_attribute(&launch, config->attrs[k].id,
+                                      &config->attrs[k].value);
     if (find_replacement(&launch, &by)) {
         CUlaunchConfig other = *config;
 

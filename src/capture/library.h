@@ -122,6 +122,10 @@ enum shmt_capture_hook {
     SHMT_CAPTURE_HOOK_COUNT
 };
 
+/* Ours is found by the application, and answers so if there is no other. */
+#define PUBLIC __attribute__((visibility("default")))
+#define MISSING CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
+
 /* The function itself, which ours stands before; into a pointer to it.  NULL:
  * the process has none. */
 void shmt_capture_real(enum shmt_capture_hook hook, void *function);
@@ -229,8 +233,11 @@ struct shmt_capture_driver {
 
 /* NULL: the driver lacks something that is needed, which a note says. */
 const struct shmt_capture_driver *shmt_capture_driver(void);
-/* Whether what is launched on the stream goes into a graph, or that cannot be
- * told. */
+/* Whether what is launched on the stream goes into a graph; an error: that
+ * cannot be told. */
+CUresult shmt_capture_recording(const struct shmt_capture_driver *driver,
+                                CUstream stream, bool *recorded);
+/* Whether it does, or that cannot be told. */
 bool shmt_capture_in_graph(const struct shmt_capture_driver *driver,
                            CUstream stream);
 
@@ -374,6 +381,10 @@ struct shmt_capture_launch {
 
 /* A handle that may be of something new: it is looked at again. */
 void shmt_capture_launch_forget(const void *handle);
+/* What an attribute says of a launch. */
+void shmt_capture_launch_attribute(struct shmt_capture_launch *launch,
+                                   CUlaunchAttributeID id,
+                                   const CUlaunchAttributeValue *value);
 /* Whether somebody asked for the function, and not all that was asked for is
  * captured. */
 bool shmt_capture_launch_is_open(CUfunction handle);

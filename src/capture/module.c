@@ -14,8 +14,6 @@
 
 #include "gpu/cubin.h"
 
-#define PUBLIC __attribute__((visibility("default")))
-
 /* Larger ones are looked at, and not kept. */
 enum { MOST_IMAGE = 1 << 28 };
 
@@ -491,8 +489,6 @@ static bool is_on(CUresult result)
 {
     return result == CUDA_SUCCESS && shmt_capture_setting()->folder != NULL;
 }
-
-#define MISSING CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
 
 PUBLIC CUresult CUDAAPI cuModuleLoad(CUmodule *module, const char *path)
 {

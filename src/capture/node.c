@@ -7,24 +7,24 @@
 
 #include <string.h>
 
+/* Every node has all of them: a cluster of one block is none. */
 static void read_attributes(const struct shmt_capture_driver *driver,
                             CUgraphNode node,
                             struct shmt_capture_launch *launch)
 {
-    CUkernelNodeAttrValue value = {{0}};
+    static const CUlaunchAttributeID ids[] = {
+        CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+        CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
 
-    if (driver->GraphKernelNodeGetAttribute(
-            node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) == CUDA_SUCCESS)
-        launch->cooperative = value.cooperative != 0;
-    memset(&value, 0, sizeof value);
-    if (driver->GraphKernelNodeGetAttribute(
-            node, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value) ==
-            CUDA_SUCCESS &&
-        value.clusterDim.x * value.clusterDim.y * value.clusterDim.z > 1) {
-        launch->cluster[0] = value.clusterDim.x;
-        launch->cluster[1] = value.clusterDim.y;
-        launch->cluster[2] = value.clusterDim.z;
+    for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++) {
+        CUkernelNodeAttrValue value = {{0}};
+
+        if (driver->GraphKernelNodeGetAttribute(node, ids[k], &value) ==
+            CUDA_SUCCESS)
+            shmt_capture_launch_attribute(launch, ids[k], &value);
     }
+    if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] <= 1)
+        memset(launch->cluster, 0, sizeof launch->cluster);
 }
 
 struct shmt_capture_launch

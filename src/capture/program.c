@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PUBLIC __attribute__((visibility("default")))
-
 /* Most bytes of sources that are kept. */
 enum { MOST_BYTES = 1 << 29 };
 

@@ -455,14 +455,13 @@ static void leave(struct shmt_capture_snapshot *snapshot)
  * captured. */
 static bool is_free(struct shmt_capture_snapshot *snapshot)
 {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    const CUresult result = snapshot->driver->StreamIsCapturing(
-        snapshot->launch.stream, &status);
+    bool recorded;
+    const CUresult result = shmt_capture_recording(
+        snapshot->driver, snapshot->launch.stream, &recorded);
 
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
         return leave_out_by(snapshot, "something failed before it", result);
-    return (result == CUDA_SUCCESS &&
-            status == CU_STREAM_CAPTURE_STATUS_NONE) ||
+    return (result == CUDA_SUCCESS && !recorded) ||
            leave_out(snapshot, "it is captured into a graph");
 }
 

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PUBLIC __attribute__((visibility("default")))
-
 struct object {
     CUtexObject handle;
     CUcontext context;

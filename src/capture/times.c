@@ -16,8 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PUBLIC __attribute__((visibility("default")))
-
 enum { PAIRS = 1024, WANTED = 32 };
 
 /* A launch whose time is not read yet. */
