@@ -136,104 +136,23 @@ static void free_graph(const struct shmt_capture_driver *driver,
     free(graph);
 }
 
-/* -- what a graph has ----------------------------------------------------- */
+/* -- what is known of an executable graph --------------------------------- */
 
-/* Why a graph with a node of this type is not launched in parts; or NULL. */
-static const char *trouble_of(CUgraphNodeType type)
+/* Its clone, as it is now. */
+static void read_clone(const struct shmt_capture_driver *driver,
+                       struct shmt_capture_graph *graph, CUgraphExec exec,
+                       CUgraph from)
 {
-    switch (type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-    case CU_GRAPH_NODE_TYPE_HOST:
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-    case CU_GRAPH_NODE_TYPE_EMPTY:
-        return NULL;
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return "its graph has events";
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT:
-        return "its graph has semaphores";
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return "its graph allocates or frees memory";
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-        return "its graph has operations on memory";
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return "its graph has conditions";
-    default:
-        return "its graph has nodes of a type that is not known";
-    }
-}
-
-static bool add_kernel(const struct shmt_capture_driver *driver,
-                       struct shmt_capture_graph *graph, CUgraphNode node,
-                       bool inside)
-{
-    struct shmt_capture_node *made, one = {.node = inside ? NULL : node};
-    struct shmt_capture_launch launch;
-
-    if (shmt_capture_node_is_updatable(driver, node))
-        graph->why = "its graph has nodes that the device changes";
-    if (!shmt_capture_node_launch(driver, node, &launch))
-        return false;
-    one.handle = launch.handle;
-    if (!shmt_capture_launch_is_open(one.handle))
-        return true;
-    memcpy(one.grid, launch.grid, sizeof one.grid);
-    memcpy(one.block, launch.block, sizeof one.block);
-    made = realloc(graph->kernels,
-                   (graph->kernel_count + 1) * sizeof *graph->kernels);
-    if (made == NULL)
-        return false;
-    graph->kernels = made;
-    made[graph->kernel_count++] = one;
-    return true;
-}
-
-/* The kernels of a graph, and of graphs inside of it; the nodes in order. */
-static bool look_into(const struct shmt_capture_driver *driver,
-                      struct shmt_capture_graph *graph, CUgraph from,
-                      bool inside, CUgraphNode **nodes, size_t *count)
-{
-    bool whole = true;
-
-    if (!shmt_capture_order(driver, from, nodes, count) && !inside)
-        graph->why = "what depends on what in its graph is not known, as where "
-                     "launches are programmatic";
-    for (size_t k = 0; whole && k < *count; k++) {
-        CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
-        CUgraphNode *further = NULL;
-        size_t further_count;
-        CUgraph child;
-
-        whole = driver->GraphNodeGetType((*nodes)[k], &type) == CUDA_SUCCESS;
-        if (trouble_of(type) != NULL)
-            graph->why = trouble_of(type);
-        if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-            whole = whole && add_kernel(driver, graph, (*nodes)[k], inside);
-        if (type != CU_GRAPH_NODE_TYPE_GRAPH)
-            continue;
-        whole = whole &&
-                driver->GraphChildGraphNodeGetGraph((*nodes)[k], &child) ==
-                    CUDA_SUCCESS &&
-                look_into(driver, graph, child, true, &further,
-                          &further_count);
-        free(further);
-    }
-    return whole;
-}
-
-static bool read_graph(const struct shmt_capture_driver *driver,
-                       struct shmt_capture_graph *graph, CUgraph from)
-{
-    free(graph->nodes);
-    graph->nodes = NULL;
-    graph->kernel_count = 0;
-    graph->changed = false;
-    return look_into(driver, graph, from, false, &graph->nodes,
-                     &graph->node_count);
+    if (driver->GraphClone(&graph->clone, from) != CUDA_SUCCESS)
+        graph->clone = NULL;
+    if (!shmt_capture_graph_read(driver, graph, graph->clone != NULL
+                                                    ? graph->clone : from) ||
+        (graph->clone == NULL && graph->why == NULL))
+        graph->why = "the driver does not copy its graph";
+    if (driver->GraphExecGetFlags(exec, &graph->flags) != CUDA_SUCCESS)
+        graph->why = "the driver does not say how its graph was made";
+    if ((graph->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
+        graph->why = "its graph may be launched by the device";
 }
 
 /* What was asked for of the graph; NULL: nothing. */
@@ -241,24 +160,17 @@ static struct shmt_capture_graph *
 make_graph(const struct shmt_capture_driver *driver, CUgraphExec exec,
            CUgraph from)
 {
-    struct shmt_capture_graph *graph = calloc(1, sizeof *graph);
+    struct shmt_capture_graph *graph =
+        shmt_capture_graph_is_open(driver, from) ? calloc(1, sizeof *graph)
+                                                 : NULL;
 
     if (graph == NULL)
         return NULL;
-    if (!read_graph(driver, graph, from) || graph->kernel_count == 0) {
-        free_graph(driver, graph);
-        return NULL;
-    }
-    if (driver->GraphExecGetFlags(exec, &graph->flags) != CUDA_SUCCESS)
-        graph->why = "the driver does not say how its graph was made";
-    if ((graph->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
-        graph->why = "its graph may be launched by the device";
-    if (graph->why != NULL)
-        return graph;
-    if (driver->GraphClone(&graph->clone, from) != CUDA_SUCCESS)
+    read_clone(driver, graph, exec, from);
+    if (graph->why != NULL && graph->clone != NULL) {
+        driver->GraphDestroy(graph->clone);
         graph->clone = NULL;
-    if (graph->clone == NULL || !read_graph(driver, graph, graph->clone))
-        graph->why = "the driver does not copy its graph";
+    }
     return graph;
 }
 
@@ -337,6 +249,8 @@ static void switch_nodes(CUgraphExec exec)
 {
     struct shmt_capture_graph *graph = find(exec);
 
+    if (look() == NULL || replaces())
+        return;
     if (graph == NULL) {
         graph = calloc(1, sizeof *graph);
         if (graph == NULL || !put(exec, graph)) {
@@ -372,28 +286,50 @@ static void set_swapped(struct shmt_capture_graph *graph, CUgraphNode node,
         shmt_capture_swaps_set(graph->swaps, node, kernel);
 }
 
-/* The function of the driver, and then that for a node of the clone. */
-#define CHANGE(name, set, declared, given, own, kernel)                      \
-    PUBLIC CUresult CUDAAPI name declared                                    \
+/* The first version has fewer members. */
+static const CUDA_KERNEL_NODE_PARAMS *
+newer(const CUDA_KERNEL_NODE_PARAMS_v1 *params, CUDA_KERNEL_NODE_PARAMS *out)
+{
+    return memcpy(out, params, sizeof *params);
+}
+
+/* The function of the driver, and what is done when it has succeeded. */
+#define AFTER(name, declared, given, act)                                    \
+    SHMT_CAPTURE_HOOKED name declared                                        \
     {                                                                        \
-        struct shmt_capture_graph *graph;                                    \
-        CUgraphNode in_clone;                                                \
         CUresult result;                                                     \
                                                                              \
         SHMT_CAPTURE_REAL(name);                                             \
-        result = real == NULL ? MISSING : real given;                        \
-        graph = result == CUDA_SUCCESS ? find(exec) : NULL;                  \
-        set_swapped(graph, node, kernel);                                    \
-        in_clone = own_of(graph, node);                                      \
-        change(graph, in_clone != NULL &&                                    \
-                          shmt_capture_driver()->set own == CUDA_SUCCESS);   \
+        result = real == NULL ? SHMT_CAPTURE_MISSING : real given;           \
+        if (result == CUDA_SUCCESS)                                          \
+            act;                                                             \
         return result;                                                       \
     }
+
+/* A node of the clone, too, by the driver's function for it. */
+#define FOLLOW(exec, node, set, given, kernel)                               \
+    do {                                                                     \
+        struct shmt_capture_graph *const graph = find(exec);                 \
+        const CUgraphNode in_clone = own_of(graph, node);                    \
+                                                                             \
+        set_swapped(graph, node, kernel);                                    \
+        change(graph, in_clone != NULL &&                                    \
+                          shmt_capture_driver()->set given == CUDA_SUCCESS); \
+    } while (0)
+
+#define CHANGE(name, set, declared, given, own, kernel)                      \
+    AFTER(name, declared, given, FOLLOW(exec, node, set, own, kernel))
 
 CHANGE(cuGraphExecKernelNodeSetParams_v2, GraphKernelNodeSetParams,
        (CUgraphExec exec, CUgraphNode node,
         const CUDA_KERNEL_NODE_PARAMS *params),
        (exec, node, params), (in_clone, params), params)
+CHANGE(cuGraphExecKernelNodeSetParams, GraphKernelNodeSetParams,
+       (CUgraphExec exec, CUgraphNode node,
+        const CUDA_KERNEL_NODE_PARAMS_v1 *params),
+       (exec, node, params),
+       (in_clone, newer(params, &(CUDA_KERNEL_NODE_PARAMS){0})),
+       newer(params, &(CUDA_KERNEL_NODE_PARAMS){0}))
 CHANGE(cuGraphExecMemcpyNodeSetParams, GraphMemcpyNodeSetParams,
        (CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params,
         CUcontext context),
@@ -409,140 +345,57 @@ CHANGE(cuGraphExecHostNodeSetParams, GraphHostNodeSetParams,
 CHANGE(cuGraphExecNodeSetParams, GraphNodeSetParams,
        (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params),
        (exec, node, params), (in_clone, params), NULL)
-
-PUBLIC CUresult CUDAAPI
-cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                               const CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
-    CUDA_KERNEL_NODE_PARAMS newer = {0};
-    struct shmt_capture_graph *graph;
-    CUgraphNode in_clone;
-    CUresult result;
-
-    SHMT_CAPTURE_REAL(cuGraphExecKernelNodeSetParams);
-    result = real == NULL ? MISSING : real(exec, node, params);
-    graph = result == CUDA_SUCCESS ? find(exec) : NULL;
-    if (graph != NULL)
-        memcpy(&newer, params, sizeof *params);
-    set_swapped(graph, node, &newer);
-    in_clone = own_of(graph, node);
-    change(graph, in_clone != NULL &&
-                      shmt_capture_driver()->GraphKernelNodeSetParams(
-                          in_clone, &newer) == CUDA_SUCCESS);
-    return result;
-}
-
-PUBLIC CUresult CUDAAPI cuGraphExecChildGraphNodeSetParams(CUgraphExec exec,
-                                                           CUgraphNode node,
-                                                           CUgraph child)
-{
-    CUresult result;
-
-    SHMT_CAPTURE_REAL(cuGraphExecChildGraphNodeSetParams);
-    result = real == NULL ? MISSING : real(exec, node, child);
-    if (result == CUDA_SUCCESS)
-        change(find(exec), false);
-    return result;
-}
-
-PUBLIC CUresult CUDAAPI cuGraphNodeSetEnabled(CUgraphExec exec,
-                                              CUgraphNode node, unsigned on)
-{
-    CUresult result;
-
-    SHMT_CAPTURE_REAL(cuGraphNodeSetEnabled);
-    result = real == NULL ? MISSING : real(exec, node, on);
-    if (result == CUDA_SUCCESS && look() != NULL && !replaces())
-        switch_nodes(exec);
-    return result;
-}
-
-PUBLIC CUresult CUDAAPI cuGraphExecUpdate(CUgraphExec exec, CUgraph from,
-                                          CUgraphNode *error,
-                                          CUgraphExecUpdateResult *why)
-{
-    CUresult result;
-
-    SHMT_CAPTURE_REAL(cuGraphExecUpdate);
-    result = real == NULL ? MISSING : real(exec, from, error, why);
-    if (result == CUDA_SUCCESS)
-        update(exec, from);
-    return result;
-}
-
-PUBLIC CUresult CUDAAPI cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph from,
-                                             CUgraphExecUpdateResultInfo *info)
-{
-    CUresult result;
-
-    SHMT_CAPTURE_REAL(cuGraphExecUpdate_v2);
-    result = real == NULL ? MISSING : real(exec, from, info);
-    if (result == CUDA_SUCCESS)
-        update(exec, from);
-    return result;
-}
+AFTER(cuGraphExecChildGraphNodeSetParams,
+      (CUgraphExec exec, CUgraphNode node, CUgraph child), (exec, node, child),
+      change(find(exec), false))
+AFTER(cuGraphNodeSetEnabled, (CUgraphExec exec, CUgraphNode node, unsigned on),
+      (exec, node, on), switch_nodes(exec))
+AFTER(cuGraphExecUpdate,
+      (CUgraphExec exec, CUgraph from, CUgraphNode *error,
+       CUgraphExecUpdateResult *why),
+      (exec, from, error, why), update(exec, from))
+AFTER(cuGraphExecUpdate_v2,
+      (CUgraphExec exec, CUgraph from, CUgraphExecUpdateResultInfo *info),
+      (exec, from, info), update(exec, from))
 
 /* -- from making to destroying -------------------------------------------- */
 
-#define INSTANTIATE_LOG(name)                                                \
-    PUBLIC CUresult CUDAAPI name(CUgraphExec *exec, CUgraph from,            \
-                                 CUgraphNode *error, char *log, size_t size) \
-    {                                                                        \
-        CUresult result;                                                     \
-                                                                             \
-        SHMT_CAPTURE_REAL(name);                                             \
-        result = real == NULL ? MISSING                                      \
-                              : real(exec, from, error, log, size);          \
-        if (result == CUDA_SUCCESS)                                          \
-            remember(*exec, from);                                           \
-        return result;                                                       \
-    }
+#define INSTANTIATE(name, declared, given)                                   \
+    AFTER(name, declared, given, remember(*exec, from))
 
-INSTANTIATE_LOG(cuGraphInstantiate)
-INSTANTIATE_LOG(cuGraphInstantiate_v2)
+INSTANTIATE(cuGraphInstantiate,
+            (CUgraphExec *exec, CUgraph from, CUgraphNode *error, char *log,
+             size_t size),
+            (exec, from, error, log, size))
+INSTANTIATE(cuGraphInstantiate_v2,
+            (CUgraphExec *exec, CUgraph from, CUgraphNode *error, char *log,
+             size_t size),
+            (exec, from, error, log, size))
+INSTANTIATE(cuGraphInstantiateWithFlags,
+            (CUgraphExec *exec, CUgraph from, unsigned long long flags),
+            (exec, from, flags))
+INSTANTIATE(cuGraphInstantiateWithParams,
+            (CUgraphExec *exec, CUgraph from,
+             CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+            (exec, from, params))
+INSTANTIATE(cuGraphInstantiateWithParams_ptsz,
+            (CUgraphExec *exec, CUgraph from,
+             CUDA_GRAPH_INSTANTIATE_PARAMS *params),
+            (exec, from, params))
 
-PUBLIC CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *exec,
-                                                    CUgraph from,
-                                                    unsigned long long flags)
-{
-    CUresult result;
-
-    SHMT_CAPTURE_REAL(cuGraphInstantiateWithFlags);
-    result = real == NULL ? MISSING : real(exec, from, flags);
-    if (result == CUDA_SUCCESS)
-        remember(*exec, from);
-    return result;
-}
-
-#define INSTANTIATE_PARAMS(name)                                             \
-    PUBLIC CUresult CUDAAPI name(CUgraphExec *exec, CUgraph from,            \
-                                 CUDA_GRAPH_INSTANTIATE_PARAMS *params)      \
-    {                                                                        \
-        CUresult result;                                                     \
-                                                                             \
-        SHMT_CAPTURE_REAL(name);                                             \
-        result = real == NULL ? MISSING : real(exec, from, params);          \
-        if (result == CUDA_SUCCESS)                                          \
-            remember(*exec, from);                                           \
-        return result;                                                       \
-    }
-
-INSTANTIATE_PARAMS(cuGraphInstantiateWithParams)
-INSTANTIATE_PARAMS(cuGraphInstantiateWithParams_ptsz)
-
-PUBLIC CUresult CUDAAPI cuGraphDestroy(CUgraph graph)
+SHMT_CAPTURE_HOOKED cuGraphDestroy(CUgraph graph)
 {
     SHMT_CAPTURE_REAL(cuGraphDestroy);
     if (real == NULL)
-        return MISSING;
+        return SHMT_CAPTURE_MISSING;
     return keep_source(graph) ? CUDA_SUCCESS : real(graph);
 }
 
-PUBLIC CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec)
+SHMT_CAPTURE_HOOKED cuGraphExecDestroy(CUgraphExec exec)
 {
     SHMT_CAPTURE_REAL(cuGraphExecDestroy);
     if (real == NULL)
-        return MISSING;
+        return SHMT_CAPTURE_MISSING;
     forget(exec);
     return real(exec);
 }
@@ -558,7 +411,8 @@ static bool choose(struct shmt_capture_graph *graph)
         struct shmt_capture_node *one = &graph->kernels[k];
 
         one->due = shmt_capture_launch_is_due(one->handle);
-        if (one->due && (graph->why != NULL || one->node == NULL)) {
+        one->left = one->due && (graph->why != NULL || one->node == NULL);
+        if (one->left) {
             shmt_capture_launch_leave_out(
                 one->handle, one->grid,
                 graph->why != NULL ? graph->why
@@ -588,16 +442,18 @@ static bool choose_timed(struct shmt_capture_graph *graph)
     return any;
 }
 
-/* What is captured as often as was asked for is looked at no more. */
+/* What is captured as often as was asked for is looked at no more, nor what was
+ * left out: until the graph is changed its launches are the same. */
 static void let_pass(CUgraphExec exec, struct shmt_capture_graph *graph)
 {
-    size_t left = 0;
+    size_t count = 0;
 
     for (size_t k = 0; k < graph->kernel_count; k++)
-        if (shmt_capture_launch_is_open(graph->kernels[k].handle))
-            graph->kernels[left++] = graph->kernels[k];
-    graph->kernel_count = left;
-    if (left == 0)
+        if (!graph->kernels[k].left &&
+            shmt_capture_launch_is_open(graph->kernels[k].handle))
+            graph->kernels[count++] = graph->kernels[k];
+    graph->kernel_count = count;
+    if (count == 0 && !graph->switched)
         forget(exec);
 }
 
@@ -615,21 +471,22 @@ static CUresult launch(__typeof__(cuGraphLaunch) *real, CUgraphExec exec,
         return shmt_capture_swaps_launch(graph->swaps, real, exec, stream,
                                          seen_as);
     if (graph->changed && graph->clone != NULL &&
-        !read_graph(driver, graph, graph->clone))
+        !shmt_capture_graph_read(driver, graph, graph->clone))
         graph->why = "the driver does not say what its graph has";
     if (shmt_capture_setting()->list ? choose_timed(graph) : choose(graph))
         launched = shmt_capture_parts_launch(driver, graph, exec, seen_as,
                                              &result);
-    if (launched)
+    if (!shmt_capture_setting()->list)
         let_pass(exec, graph);
     return launched ? result : real(exec, stream);
 }
 
 #define LAUNCH(name, seen_as)                                                \
-    PUBLIC CUresult CUDAAPI name(CUgraphExec exec, CUstream stream)          \
+    SHMT_CAPTURE_HOOKED name(CUgraphExec exec, CUstream stream)              \
     {                                                                        \
         SHMT_CAPTURE_REAL(name);                                             \
-        return real == NULL ? MISSING : launch(real, exec, stream, seen_as); \
+        return real == NULL ? SHMT_CAPTURE_MISSING                           \
+                            : launch(real, exec, stream, seen_as);           \
     }
 
 LAUNCH(cuGraphLaunch, stream)

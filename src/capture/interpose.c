@@ -363,21 +363,21 @@ static void replace_driver(const char *name, cuuint64_t flags, int version,
         *out = replace(hook, *out);
 }
 
-PUBLIC CUresult CUDAAPI cuGetProcAddress(const char *name, void **out,
-                                         int version, cuuint64_t flags)
+SHMT_CAPTURE_HOOKED cuGetProcAddress(const char *name, void **out,
+                                     int version, cuuint64_t flags)
 {
     CUresult result;
 
     SHMT_CAPTURE_REAL(cuGetProcAddress);
     if (real == NULL)
-        return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
+        return SHMT_CAPTURE_MISSING;
     result = real(name, out, version, flags);
     if (result == CUDA_SUCCESS)
         replace_driver(name, flags, version, out);
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuGetProcAddress_v2(
+SHMT_CAPTURE_HOOKED cuGetProcAddress_v2(
     const char *name, void **out, int version, cuuint64_t flags,
     CUdriverProcAddressQueryResult *status)
 {
@@ -385,7 +385,7 @@ PUBLIC CUresult CUDAAPI cuGetProcAddress_v2(
 
     SHMT_CAPTURE_REAL(cuGetProcAddress_v2);
     if (real == NULL)
-        return CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND;
+        return SHMT_CAPTURE_MISSING;
     result = real(name, out, version, flags, status);
     if (result == CUDA_SUCCESS)
         replace_driver(name, flags, version, out);

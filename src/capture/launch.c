@@ -228,7 +228,7 @@ static CUresult launch_plain(__typeof__(cuLaunchKernel) *real,
 }
 
 #define LAUNCH_KERNEL(name, seen_as)                                         \
-    PUBLIC CUresult CUDAAPI name(                                            \
+    SHMT_CAPTURE_HOOKED name(                                                \
         CUfunction handle, unsigned gx, unsigned gy, unsigned gz,            \
         unsigned bx, unsigned by, unsigned bz, unsigned shared,              \
         CUstream stream, void **arguments, void **extra)                     \
@@ -237,7 +237,7 @@ static CUresult launch_plain(__typeof__(cuLaunchKernel) *real,
                                                                              \
         SHMT_CAPTURE_REAL(name);                                             \
         if (real == NULL)                                                    \
-            return MISSING;                                                  \
+            return SHMT_CAPTURE_MISSING;                                     \
         if (passes(handle))                                                  \
             return real(handle, gx, gy, gz, bx, by, bz, shared, stream,      \
                         arguments, extra);                                   \
@@ -270,7 +270,7 @@ static CUresult launch_cooperative(__typeof__(cuLaunchCooperativeKernel) *real,
 }
 
 #define LAUNCH_COOPERATIVE(name, seen_as)                                    \
-    PUBLIC CUresult CUDAAPI name(                                            \
+    SHMT_CAPTURE_HOOKED name(                                                \
         CUfunction handle, unsigned gx, unsigned gy, unsigned gz,            \
         unsigned bx, unsigned by, unsigned bz, unsigned shared,              \
         CUstream stream, void **arguments)                                   \
@@ -279,7 +279,7 @@ static CUresult launch_cooperative(__typeof__(cuLaunchCooperativeKernel) *real,
                                                                              \
         SHMT_CAPTURE_REAL(name);                                             \
         if (real == NULL)                                                    \
-            return MISSING;                                                  \
+            return SHMT_CAPTURE_MISSING;                                     \
         if (passes(handle))                                                  \
             return real(handle, gx, gy, gz, bx, by, bz, shared, stream,      \
                         arguments);                                          \
@@ -352,13 +352,13 @@ static CUresult launch_ex(__typeof__(cuLaunchKernelEx) *real,
 }
 
 #define LAUNCH_EX(name, seen_as)                                             \
-    PUBLIC CUresult CUDAAPI name(const CUlaunchConfig *config,               \
-                                 CUfunction handle, void **arguments,        \
-                                 void **extra)                               \
+    SHMT_CAPTURE_HOOKED name(const CUlaunchConfig *config,                   \
+                             CUfunction handle, void **arguments,            \
+                             void **extra)                                   \
     {                                                                        \
         SHMT_CAPTURE_REAL(name);                                             \
         if (real == NULL)                                                    \
-            return MISSING;                                                  \
+            return SHMT_CAPTURE_MISSING;                                     \
         if (config == NULL || passes(handle))                                \
             return real(config, handle, arguments, extra);                   \
         return launch_ex(real, config, seen_as, handle, arguments, extra);   \

@@ -123,8 +123,9 @@ enum shmt_capture_hook {
 };
 
 /* Ours is found by the application, and answers so if there is no other. */
-#define PUBLIC __attribute__((visibility("default")))
-#define MISSING CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
+#define SHMT_CAPTURE_PUBLIC __attribute__((visibility("default")))
+#define SHMT_CAPTURE_HOOKED SHMT_CAPTURE_PUBLIC CUresult CUDAAPI
+#define SHMT_CAPTURE_MISSING CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
 
 /* The function itself, which ours stands before; into a pointer to it.  NULL:
  * the process has none. */
@@ -728,6 +729,7 @@ struct shmt_capture_node {
     CUfunction handle;
     unsigned grid[3], block[3];
     bool due;                  /* this launch is to be captured, or timed */
+    bool left;                 /* it was left out, and so will others be */
 };
 
 /* What an executable graph was made from. */
@@ -746,6 +748,17 @@ struct shmt_capture_graph {
     size_t kernel_count;
 };
 
+/* -- inside.c ------------------------------------------------------------- */
+
+/* Whether a kernel of it, or of a graph inside of it, is to be captured, as far
+ * as the driver says it. */
+bool shmt_capture_graph_is_open(const struct shmt_capture_driver *driver,
+                                CUgraph graph);
+/* The nodes and kernels of `from`, and why it is not launched in parts; false:
+ * the driver does not say all. */
+bool shmt_capture_graph_read(const struct shmt_capture_driver *driver,
+                             struct shmt_capture_graph *graph, CUgraph from);
+
 /* -- order.c -------------------------------------------------------------- */
 
 /* The nodes of a graph, none before one that it depends on; they are the
@@ -760,7 +773,7 @@ bool shmt_capture_order(const struct shmt_capture_driver *driver,
  * what the driver says.  false: nothing is launched, they are left out, and
  * notes say why. */
 bool shmt_capture_parts_launch(const struct shmt_capture_driver *driver,
-                               const struct shmt_capture_graph *graph,
+                               struct shmt_capture_graph *graph,
                                CUgraphExec exec, CUstream stream,
                                CUresult *result);
 

@@ -490,89 +490,89 @@ static bool is_on(CUresult result)
     return result == CUDA_SUCCESS && shmt_capture_setting()->folder != NULL;
 }
 
-PUBLIC CUresult CUDAAPI cuModuleLoad(CUmodule *module, const char *path)
+SHMT_CAPTURE_HOOKED cuModuleLoad(CUmodule *module, const char *path)
 {
     CUresult result;
 
     SHMT_CAPTURE_REAL(cuModuleLoad);
-    result = real == NULL ? MISSING : real(module, path);
+    result = real == NULL ? SHMT_CAPTURE_MISSING : real(module, path);
     if (is_on(result))
         add_file(*module, path);
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image)
+SHMT_CAPTURE_HOOKED cuModuleLoadData(CUmodule *module, const void *image)
 {
     CUresult result;
 
     SHMT_CAPTURE_REAL(cuModuleLoadData);
-    result = real == NULL ? MISSING : real(module, image);
+    result = real == NULL ? SHMT_CAPTURE_MISSING : real(module, image);
     if (is_on(result))
         add_image(*module, image);
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuModuleLoadDataEx(CUmodule *module, const void *image,
-                                           unsigned number,
-                                           CUjit_option *options,
-                                           void **values)
+SHMT_CAPTURE_HOOKED cuModuleLoadDataEx(CUmodule *module, const void *image,
+                                       unsigned number,
+                                       CUjit_option *options,
+                                       void **values)
 {
     CUresult result;
 
     SHMT_CAPTURE_REAL(cuModuleLoadDataEx);
-    result = real == NULL ? MISSING
+    result = real == NULL ? SHMT_CAPTURE_MISSING
                           : real(module, image, number, options, values);
     if (is_on(result))
         add_image(*module, image);
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuModuleLoadFatBinary(CUmodule *module,
-                                              const void *image)
+SHMT_CAPTURE_HOOKED cuModuleLoadFatBinary(CUmodule *module,
+                                          const void *image)
 {
     CUresult result;
 
     SHMT_CAPTURE_REAL(cuModuleLoadFatBinary);
-    result = real == NULL ? MISSING : real(module, image);
+    result = real == NULL ? SHMT_CAPTURE_MISSING : real(module, image);
     if (is_on(result))
         add_image(*module, image);
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuModuleUnload(CUmodule module)
+SHMT_CAPTURE_HOOKED cuModuleUnload(CUmodule module)
 {
     SHMT_CAPTURE_REAL(cuModuleUnload);
     if (real == NULL)
-        return MISSING;
+        return SHMT_CAPTURE_MISSING;
     if (is_on(CUDA_SUCCESS))
         remove_image(module);
     return real(module);
 }
 
-PUBLIC CUresult CUDAAPI cuModuleGetFunction(CUfunction *function,
-                                            CUmodule module, const char *name)
+SHMT_CAPTURE_HOOKED cuModuleGetFunction(CUfunction *function,
+                                        CUmodule module, const char *name)
 {
     CUresult result;
 
     SHMT_CAPTURE_REAL(cuModuleGetFunction);
-    result = real == NULL ? MISSING : real(function, module, name);
+    result = real == NULL ? SHMT_CAPTURE_MISSING : real(function, module, name);
     if (is_on(result))
         add_function(*function, name, module, false);
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code,
-                                          CUjit_option *options, void **values,
-                                          unsigned number,
-                                          CUlibraryOption *library_options,
-                                          void **library_values,
-                                          unsigned library_count)
+SHMT_CAPTURE_HOOKED cuLibraryLoadData(CUlibrary *library, const void *code,
+                                      CUjit_option *options, void **values,
+                                      unsigned number,
+                                      CUlibraryOption *library_options,
+                                      void **library_values,
+                                      unsigned library_count)
 {
     CUresult result;
 
     SHMT_CAPTURE_REAL(cuLibraryLoadData);
     result = real == NULL
-                 ? MISSING
+                 ? SHMT_CAPTURE_MISSING
                  : real(library, code, options, values, number,
                         library_options, library_values, library_count);
     if (is_on(result))
@@ -580,7 +580,7 @@ PUBLIC CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code,
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuLibraryLoadFromFile(
+SHMT_CAPTURE_HOOKED cuLibraryLoadFromFile(
     CUlibrary *library, const char *path, CUjit_option *options,
     void **values, unsigned number, CUlibraryOption *library_options,
     void **library_values, unsigned library_count)
@@ -589,7 +589,7 @@ PUBLIC CUresult CUDAAPI cuLibraryLoadFromFile(
 
     SHMT_CAPTURE_REAL(cuLibraryLoadFromFile);
     result = real == NULL
-                 ? MISSING
+                 ? SHMT_CAPTURE_MISSING
                  : real(library, path, options, values, number,
                         library_options, library_values, library_count);
     if (is_on(result))
@@ -597,36 +597,36 @@ PUBLIC CUresult CUDAAPI cuLibraryLoadFromFile(
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuLibraryUnload(CUlibrary library)
+SHMT_CAPTURE_HOOKED cuLibraryUnload(CUlibrary library)
 {
     SHMT_CAPTURE_REAL(cuLibraryUnload);
     if (real == NULL)
-        return MISSING;
+        return SHMT_CAPTURE_MISSING;
     if (is_on(CUDA_SUCCESS))
         remove_image(library);
     return real(library);
 }
 
-PUBLIC CUresult CUDAAPI cuLibraryGetKernel(CUkernel *kernel, CUlibrary library,
-                                           const char *name)
+SHMT_CAPTURE_HOOKED cuLibraryGetKernel(CUkernel *kernel, CUlibrary library,
+                                       const char *name)
 {
     CUresult result;
 
     SHMT_CAPTURE_REAL(cuLibraryGetKernel);
-    result = real == NULL ? MISSING : real(kernel, library, name);
+    result = real == NULL ? SHMT_CAPTURE_MISSING : real(kernel, library, name);
     if (is_on(result))
         add_function(*kernel, name, library, true);
     return result;
 }
 
 /* The module of a library was loaded from what the library was. */
-PUBLIC CUresult CUDAAPI cuLibraryGetModule(CUmodule *module, CUlibrary library)
+SHMT_CAPTURE_HOOKED cuLibraryGetModule(CUmodule *module, CUlibrary library)
 {
     CUresult result;
     uint32_t at;
 
     SHMT_CAPTURE_REAL(cuLibraryGetModule);
-    result = real == NULL ? MISSING : real(module, library);
+    result = real == NULL ? SHMT_CAPTURE_MISSING : real(module, library);
     if (is_on(result)) {
         pthread_mutex_lock(&lock);
         at = shmt_map_find(&by_owner, key_of(library));
@@ -639,14 +639,14 @@ PUBLIC CUresult CUDAAPI cuLibraryGetModule(CUmodule *module, CUlibrary library)
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuKernelGetFunction(CUfunction *function,
-                                            CUkernel kernel)
+SHMT_CAPTURE_HOOKED cuKernelGetFunction(CUfunction *function,
+                                        CUkernel kernel)
 {
     struct shmt_capture_function *known;
     CUresult result;
 
     SHMT_CAPTURE_REAL(cuKernelGetFunction);
-    result = real == NULL ? MISSING : real(function, kernel);
+    result = real == NULL ? SHMT_CAPTURE_MISSING : real(function, kernel);
     if (is_on(result)) {
         pthread_mutex_lock(&lock);
         known = find(kernel);

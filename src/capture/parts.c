@@ -14,20 +14,21 @@
 
 struct part {
     size_t first, end;         /* nodes of the graph */
-    const struct shmt_capture_node *kernel;    /* that is due; or NULL */
+    struct shmt_capture_node *kernel;  /* that is due; or NULL */
     CUgraphExec exec;
 };
 
 struct parts {
     const struct shmt_capture_driver *driver;
-    const struct shmt_capture_graph *graph;
+    struct shmt_capture_graph *graph;
     CUstream stream;
     size_t count;
     struct part *items;
 };
 
-static void leave_out(const struct shmt_capture_node *kernel, const char *why)
+static void leave_out(struct shmt_capture_node *kernel, const char *why)
 {
+    kernel->left = true;
     if (shmt_capture_setting()->list)
         shmt_capture_times_count(kernel);
     else
@@ -37,7 +38,7 @@ static void leave_out(const struct shmt_capture_node *kernel, const char *why)
 /* -- making them ---------------------------------------------------------- */
 
 static void add(struct parts *parts, size_t first, size_t end,
-                const struct shmt_capture_node *kernel)
+                struct shmt_capture_node *kernel)
 {
     if (first < end)
         parts->items[parts->count++] =
@@ -108,7 +109,7 @@ static CUresult launch_part(const struct parts *parts, const struct part *part)
 
 static CUresult capture(const struct parts *parts, const struct part *part)
 {
-    const struct shmt_capture_node *kernel = part->kernel;
+    struct shmt_capture_node *const kernel = part->kernel;
     struct shmt_capture_launch launch;
     struct shmt_capture_snapshot *snapshot = NULL;
     CUresult result;
@@ -116,6 +117,7 @@ static CUresult capture(const struct parts *parts, const struct part *part)
     if (shmt_capture_node_launch(parts->driver, kernel->node, &launch)) {
         launch.stream = parts->stream;
         snapshot = shmt_capture_launch_begin(&launch);
+        kernel->left = snapshot == NULL;
     } else {
         leave_out(kernel, "the driver does not say what its node has");
     }
@@ -197,7 +199,7 @@ static bool launch_parts(struct parts *parts, CUgraphExec exec,
 }
 
 bool shmt_capture_parts_launch(const struct shmt_capture_driver *driver,
-                               const struct shmt_capture_graph *graph,
+                               struct shmt_capture_graph *graph,
                                CUgraphExec exec, CUstream stream,
                                CUresult *result)
 {

@@ -257,10 +257,11 @@ static bool is_on(void)
     return shmt_capture_setting()->folder != NULL;
 }
 
-PUBLIC nvrtcResult nvrtcCreateProgram(nvrtcProgram *out, const char *source,
-                                      const char *name, int count,
-                                      const char *const *headers,
-                                      const char *const *include_names)
+SHMT_CAPTURE_PUBLIC
+nvrtcResult nvrtcCreateProgram(nvrtcProgram *out, const char *source,
+                               const char *name, int count,
+                               const char *const *headers,
+                               const char *const *include_names)
 {
     nvrtcResult result;
 
@@ -277,7 +278,8 @@ PUBLIC nvrtcResult nvrtcCreateProgram(nvrtcProgram *out, const char *source,
     return result;
 }
 
-PUBLIC nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
+SHMT_CAPTURE_PUBLIC
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
 {
     const nvrtcProgram handle = program == NULL ? NULL : *program;
     nvrtcResult result;
@@ -294,16 +296,18 @@ PUBLIC nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
     return result;
 }
 
-PUBLIC nvrtcResult nvrtcAddNameExpression(nvrtcProgram handle,
-                                          const char *expression)
+SHMT_CAPTURE_PUBLIC
+nvrtcResult nvrtcAddNameExpression(nvrtcProgram handle,
+                                   const char *expression)
 {
     SHMT_CAPTURE_REAL(nvrtcAddNameExpression);
     return real == NULL ? NVRTC_ERROR_INTERNAL_ERROR
                         : real(handle, expression);
 }
 
-PUBLIC nvrtcResult nvrtcCompileProgram(nvrtcProgram handle, int count,
-                                       const char *const *options)
+SHMT_CAPTURE_PUBLIC
+nvrtcResult nvrtcCompileProgram(nvrtcProgram handle, int count,
+                                const char *const *options)
 {
     struct shmt_capture_program *program;
     nvrtcResult result;
@@ -348,9 +352,10 @@ static void add_lowered(struct shmt_capture_program *program,
         program->lowered_count++;
 }
 
-PUBLIC nvrtcResult nvrtcGetLoweredName(nvrtcProgram handle,
-                                       const char *expression,
-                                       const char **out)
+SHMT_CAPTURE_PUBLIC
+nvrtcResult nvrtcGetLoweredName(nvrtcProgram handle,
+                                const char *expression,
+                                const char **out)
 {
     struct shmt_capture_program *program;
     nvrtcResult result;
@@ -381,7 +386,8 @@ static size_t size_by(enum shmt_capture_hook hook, const char *name,
                                                                       : 0;
 }
 
-PUBLIC nvrtcResult nvrtcGetCUBIN(nvrtcProgram handle, char *out)
+SHMT_CAPTURE_PUBLIC
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram handle, char *out)
 {
     nvrtcResult result;
 
@@ -395,7 +401,8 @@ PUBLIC nvrtcResult nvrtcGetCUBIN(nvrtcProgram handle, char *out)
     return result;
 }
 
-PUBLIC nvrtcResult nvrtcGetPTX(nvrtcProgram handle, char *out)
+SHMT_CAPTURE_PUBLIC
+nvrtcResult nvrtcGetPTX(nvrtcProgram handle, char *out)
 {
     nvrtcResult result;
 

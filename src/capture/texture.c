@@ -61,10 +61,10 @@ static void add(const struct object *one)
     pthread_mutex_unlock(&lock);
 }
 
-PUBLIC CUresult CUDAAPI cuTexObjectCreate(CUtexObject *out,
-                                          const CUDA_RESOURCE_DESC *of,
-                                          const CUDA_TEXTURE_DESC *as,
-                                          const CUDA_RESOURCE_VIEW_DESC *view)
+SHMT_CAPTURE_HOOKED cuTexObjectCreate(CUtexObject *out,
+                                      const CUDA_RESOURCE_DESC *of,
+                                      const CUDA_TEXTURE_DESC *as,
+                                      const CUDA_RESOURCE_VIEW_DESC *view)
 {
     CUresult result;
 
@@ -78,7 +78,7 @@ PUBLIC CUresult CUDAAPI cuTexObjectCreate(CUtexObject *out,
     return result;
 }
 
-PUBLIC CUresult CUDAAPI cuTexObjectDestroy(CUtexObject handle)
+SHMT_CAPTURE_HOOKED cuTexObjectDestroy(CUtexObject handle)
 {
     struct object *one;
 

@@ -184,7 +184,7 @@ static void drop_pairs(void)
 }
 
 #define CONTEXT_GOES(name, declared, given)                                  \
-    PUBLIC CUresult CUDAAPI name declared                                    \
+    SHMT_CAPTURE_HOOKED name declared                                        \
     {                                                                        \
         SHMT_CAPTURE_REAL(name);                                             \
         drop_pairs();                                                        \
