@@ -117,6 +117,16 @@ options=
 graphed runtime load record drop
 check "what is in a graph of which no launch is seen is told" all "exits 0" \
     none "err_has 'many is left out: it is captured into a graph, and no'"
+# The fifth graph that is made executable would be a part of the second launch.
+options="-k many --max-bytes 100"
+FAKE_CUDA_FAIL=GraphInstantiate=1,5
+export FAKE_CUDA_FAIL
+graphed runtime load record instantiate launch launch launch end drop
+check "what is left out is not tried again" all as_alone none \
+    "err_has 'many (grid 4 x 1 x 1) is left out: .*--max-bytes'" \
+    "err_lacks 'cannot be launched in parts'"
+unset FAKE_CUDA_FAIL
+options=
 graphed runtime load record event instantiate launch end drop
 check "what cannot be launched in parts is launched as it was, by name" all \
     as_alone none "err_has 'many (grid 4 x 1 x 1) is left out: its graph has events$'"
