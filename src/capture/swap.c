@@ -95,20 +95,27 @@ tuned_params(const struct shmt_capture_replacement *by, void **arguments)
         .kernelParams = arguments};
 }
 
-/* Of this launch, which is not in the place of another one by itself. */
+/* What is in the place of this launch, if anything is. */
 static bool fill(struct swap *swap, struct shmt_capture_launch *launch)
 {
     void *given[SHMT_CAPTURE_PARAMETERS];
     struct shmt_capture_replacement by;
     struct shmt_capture_function function;
     struct shmt_capture_layout layout;
+    const char *why;
 
     if (!shmt_capture_function_of(launch->handle, &function) ||
-        !shmt_capture_replace_knows(&function) ||
-        shmt_capture_layout_of(&function, launch->handle, &layout) != NULL ||
-        shmt_capture_arguments(launch, &layout, given) != NULL ||
-        !keep_arguments(swap, &layout, given))
+        !shmt_capture_replace_knows(&function))
         return false;
+    why = shmt_capture_layout_of(&function, launch->handle, &layout);
+    if (why == NULL)
+        why = shmt_capture_arguments(launch, &layout, given);
+    if (why == NULL && !keep_arguments(swap, &layout, given))
+        why = "there is no memory";
+    if (why != NULL) {
+        shmt_capture_note("%s stays as it is: %s", function.name, why);
+        return false;
+    }
     launch->arguments = swap->arguments;
     if (!shmt_capture_replace_node(&function, launch, &by))
         return false;
