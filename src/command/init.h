@@ -18,7 +18,9 @@ struct shmt_init_macro {
     bool given;                       /* by the command that builds it; else,
                                          if it reaches, a plain definition, */
     bool constant;                    /* or a constant, */
-    bool undeclared;                  /* or nothing: the value is a guess */
+    bool undeclared;                  /* or nothing: the value is a guess, */
+    enum shmt_source_reach reach;     /* by where it is, if it multiplies no
+                                         index */
     int64_t most;                     /* as an extent of the block, too */
 };
 

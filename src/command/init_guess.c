@@ -155,9 +155,9 @@ static const char *usual(const struct shmt_init_draft *draft, size_t axes,
 {
     if (is_extent(draft, axes, macro->name))
         return axes > 1 ? "16" : "256";
-    if (strstr(macro->reaches, "launch bounds") != NULL)
+    if (macro->reach == SHMT_SOURCE_IN_BOUNDS)
         return "256";
-    return strstr(macro->reaches, "shared memory") != NULL ? "16" : "1";
+    return macro->reach == SHMT_SOURCE_IN_SHARED ? "16" : "1";
 }
 
 enum shmtune_status shmt_init_guess_block(struct shmt_init_draft *draft,

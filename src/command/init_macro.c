@@ -228,9 +228,9 @@ static void add_optional(struct shmt_init_draft *draft)
                           : !is_real(source->macros[k].value) &&
                                 !is_type(source->macros[k].value))
             add(draft, (struct shmt_init_macro){
-                           name, given != NULL ? given
-                                               : source->macros[k].value,
-                           NULL, given != NULL, false, false, 0});
+                           .name = name, .given = given != NULL,
+                           .value = given != NULL ? given
+                                                  : source->macros[k].value});
     }
 }
 
@@ -249,9 +249,9 @@ static void add_plain(struct shmt_init_draft *draft)
                 ? NULL : reached_by(draft, one->name);
 
         if (reaches != NULL)
-            add(draft, (struct shmt_init_macro){one->name, one->value,
-                                                reaches, given, false,
-                                                false, 0});
+            add(draft, (struct shmt_init_macro){
+                           .name = one->name, .value = one->value,
+                           .reaches = reaches, .given = given});
     }
 }
 
@@ -273,8 +273,9 @@ static bool add_constant(struct shmt_init_draft *draft,
                       shmt_kernel_is_constant(draft->own, name, number)
                   ? reached_by(draft, name) : NULL;
     if (reaches != NULL)
-        add(draft, (struct shmt_init_macro){name, value, reaches, false, true,
-                                            false, 0});
+        add(draft, (struct shmt_init_macro){
+                       .name = name, .value = value, .reaches = reaches,
+                       .constant = true});
     return true;
 }
 
@@ -300,6 +301,14 @@ static bool is_defined(const struct shmt_init_draft *draft, const char *name)
     return false;
 }
 
+static enum shmt_source_reach where_of(const struct shmt_init_draft *draft,
+                                       const char *name)
+{
+    return multiplies_block(draft->parts, name)
+               ? SHMT_SOURCE_NOWHERE
+               : shmt_source_reach_of(draft->parts, name);
+}
+
 /* Names that the kernel uses and nobody declares; those of the toolkit's
  * headers reach no block and no array. */
 static enum shmtune_status add_undeclared(struct shmt_init_draft *draft,
@@ -321,7 +330,8 @@ static enum shmtune_status add_undeclared(struct shmt_init_draft *draft,
             !shmt_source_is_warp(names[k], WARP))
             add(draft, (struct shmt_init_macro){
                            .name = names[k], .value = "1", .reaches = reaches,
-                           .undeclared = true});
+                           .undeclared = true,
+                           .reach = where_of(draft, names[k])});
     }
     return status;
 }

@@ -32,15 +32,25 @@ static bool stands_behind(const char *code, const char *mark, char end,
     return false;
 }
 
-const char *shmt_source_reaches(const char *text, const char *name)
+enum shmt_source_reach shmt_source_reach_of(const char *text, const char *name)
 {
     if (stands_behind(text, "__launch_bounds__", ')', name))
-        return "it stands in the launch bounds";
+        return SHMT_SOURCE_IN_BOUNDS;
     if (stands_behind(text, "__shared__", ';', name))
-        return "it stands in an array in shared memory";
+        return SHMT_SOURCE_IN_SHARED;
     if (stands_behind(text, "#pragma unroll", '\n', name))
-        return "it unrolls a loop";
-    return NULL;
+        return SHMT_SOURCE_IN_UNROLL;
+    return SHMT_SOURCE_NOWHERE;
+}
+
+const char *shmt_source_reaches(const char *text, const char *name)
+{
+    static const char *const words[] = {
+        [SHMT_SOURCE_IN_BOUNDS] = "it stands in the launch bounds",
+        [SHMT_SOURCE_IN_SHARED] = "it stands in an array in shared memory",
+        [SHMT_SOURCE_IN_UNROLL] = "it unrolls a loop"};
+
+    return words[shmt_source_reach_of(text, name)];
 }
 
 bool shmt_source_only_defines(const char *text, const char *name)

@@ -247,8 +247,15 @@ enum shmtune_status
 shmt_source_shared_arrays(struct shmt_arena *arena, const char *text,
                           const struct shmt_source_shared **out, size_t *count,
                           struct shmt_error *err);
-/* What makes a number with this name one to tune, "it stands in the launch
- * bounds"; NULL: nothing that is known. */
+/* Where a number stands that makes it one to tune. */
+enum shmt_source_reach {
+    SHMT_SOURCE_NOWHERE, SHMT_SOURCE_IN_BOUNDS, SHMT_SOURCE_IN_SHARED,
+    SHMT_SOURCE_IN_UNROLL
+};
+
+enum shmt_source_reach shmt_source_reach_of(const char *text,
+                                            const char *name);
+/* The same for people, "it stands in the launch bounds"; NULL: nowhere. */
 const char *shmt_source_reaches(const char *text, const char *name);
 /* The threads of a block that its first launch bounds allow; 0: none, or no
  * plain number. */
