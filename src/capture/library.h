@@ -321,7 +321,7 @@ struct shmt_capture_image {
     enum shmt_capture_form form;
     char digest[SHMT_DIGEST_TEXT];     /* "": not computed */
     char identity[SHMT_DIGEST_TEXT];   /* see shmt_capture_identity */
-    const void *data;                  /* NULL: too large to be kept */
+    const void *data;                  /* NULL: too large, or not read */
     size_t size;
 };
 

@@ -110,7 +110,8 @@ static void look_at(const void *data, struct shmt_capture_image *image,
 }
 
 /* What is compiled from a source of this process is PTX or a cubin; a fatbin
- * may be large, and its digest is nobody's. */
+ * may be large, and its digest is nobody's.  NULL: what it was is not known, or
+ * nobody asks. */
 static struct shmt_capture_image *make_image(const void *data)
 {
     struct shmt_capture_image *image = calloc(1, sizeof *image);
@@ -118,8 +119,8 @@ static struct shmt_capture_image *make_image(const void *data)
     void *copy;
     bool stays;
 
-    if (image == NULL)
-        return NULL;
+    if (image == NULL || data == NULL)
+        return image;
     look_at(data, image, &begin, &stays);
     if (image->form != SHMT_CAPTURE_FATBIN)
         shmt_capture_digest(begin, image->size, image->digest);
@@ -167,15 +168,17 @@ const char *shmt_capture_identity(const struct shmt_capture_image *from)
 static void forget_owner(const void *owner)
 {
     const uint32_t at = shmt_map_find(&by_owner, key_of(owner));
+    const struct shmt_capture_image *image = NULL;     /* loading not seen */
 
-    if (at == SHMT_MAP_NONE)
-        return;
-    shmt_map_remove(&by_owner, key_of(owner), at);
+    if (at != SHMT_MAP_NONE) {
+        shmt_map_remove(&by_owner, key_of(owner), at);
+        image = images[at];
+    }
     for (size_t k = 0; k < function_count; k++) {
         struct shmt_capture_function *one = functions[k];
 
         if (one->handle == NULL ||
-            (one->owner != owner && one->image != images[at]))
+            (one->owner != owner && (image == NULL || one->image != image)))
             continue;
         shmt_map_remove(&by_handle, key_of(one->handle), (uint32_t)k);
         shmt_capture_launch_forget(one->handle);
@@ -189,9 +192,7 @@ static void add_image(void *owner, const void *data)
     struct shmt_capture_image *image, **made;
     bool whole = false;
 
-    if (shmt_capture_setting()->list)
-        return;
-    image = make_image(data);
+    image = make_image(shmt_capture_setting()->list ? NULL : data);
     pthread_mutex_lock(&lock);
     forget_owner(owner);
     made = image == NULL ? NULL
@@ -214,10 +215,11 @@ static void add_file(void *owner, const char *path)
     size_t size;
 
     /* A NUL is behind it, as the driver has it. */
-    if (arena != NULL && shmt_path_read(arena, path, MOST_IMAGE, &data, &size,
-                                        NULL) == SHMTUNE_OK &&
-        size > sizeof(Elf64_Ehdr))
-        add_image(owner, data);
+    if (arena == NULL || shmt_path_read(arena, path, MOST_IMAGE, &data, &size,
+                                        NULL) != SHMTUNE_OK ||
+        size <= sizeof(Elf64_Ehdr))
+        data = NULL;
+    add_image(owner, data);
     shmt_arena_free(arena);
 }
 
@@ -321,15 +323,14 @@ static void add_function(const void *handle, const char *name, void *owner,
 }
 
 /* The kernel of a library of which the driver made the function, as for a node
- * of a graph; NULL: none that is known.  A list asks for no images, and does
- * not know what is unloaded. */
+ * of a graph; NULL: none that is known. */
 static const struct shmt_capture_function *
 kernel_of(const struct shmt_capture_driver *driver, CUfunction handle,
           const char *name)
 {
     CUfunction plain;
 
-    if (driver->KernelGetFunction == NULL || shmt_capture_setting()->list)
+    if (driver->KernelGetFunction == NULL)
         return NULL;
     for (size_t k = 0; k < function_count; k++)
         if (functions[k]->handle != NULL && functions[k]->is_kernel &&

@@ -235,6 +235,18 @@ for failing in GraphClone=1 GraphInstantiate=2,3; do
     check "and where parts cannot be made: $failing" all listed_as_alone \
         "row cover 1 1 null" "row many 1 1 null"
 done
+listed library build instantiate launch end drop unload \
+    library build instantiate launch end drop
+check "a handle that is given again is counted for the kernel that it is of" \
+    all listed_as_alone "row cover 2 0 256.0" "row many 2 0 64.0" \
+    "row plenty 2 0 256.0"
+options="-k many"
+for list in "" listed; do
+    ${list:-graphed runtime} library library unload build \
+        instantiate launch end drop
+    check "the driver is asked for nothing that is unloaded${list:+: a list}" \
+        all "exits 0" "err_lacks 'what is unloaded'"
+done
 for way in opened runtime old; do
     run capture --list -- "$fake/graphed" "$way" "$kernels" load direct direct \
         direct reset

@@ -97,6 +97,7 @@
     X(LibraryGetKernel)                                                      \
     X(LibraryGetModule)                                                      \
     X(LibraryLoadData)                                                       \
+    X(LibraryUnload)                                                         \
     X(MemAllocManaged)                                                       \
     X(MemFreeHost)                                                           \
     X(MemGetAddressRange)                                                    \
@@ -186,6 +187,10 @@ bool fake_memory_range(CUdeviceptr address, CUdeviceptr *base, size_t *size);
 CUresult fake_memory_new(CUdeviceptr *out, size_t size);
 
 /* -- fake_launch.c -------------------------------------------------------- */
+
+/* Whether it is of a module that is loaded. */
+struct fake_function;
+bool fake_is_loaded(const struct fake_function *function);
 
 /* What its module was loaded from. */
 const void *fake_image(CUfunction function);

@@ -58,6 +58,12 @@ CUresult fake_LibraryLoadData(CUlibrary *out, const void *code,
     return result;
 }
 
+CUresult fake_LibraryUnload(CUlibrary library)
+{
+    FAKE_ENTER("LibraryUnload");
+    return fake_ModuleUnload(module_of(library));
+}
+
 CUresult fake_LibraryGetKernel(CUkernel *out, CUlibrary library,
                                const char *name)
 {
@@ -87,6 +93,10 @@ CUresult fake_KernelGetFunction(CUfunction *out, CUkernel kernel)
     const struct fake_function *const function = (const void *)kernel;
 
     FAKE_ENTER("KernelGetFunction");
+    if (!fake_is_loaded(function)) {
+        fprintf(stderr, "fake_cuda: a handle of what is unloaded\n");
+        return CUDA_ERROR_INVALID_HANDLE;
+    }
     *out = function->plain != NULL ? (CUfunction)(void *)function->plain
                                    : (CUfunction)(void *)kernel;
     return CUDA_SUCCESS;

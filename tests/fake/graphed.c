@@ -34,6 +34,7 @@ enum { N = 1000, LINKS = 3 };
     X(cuModuleLoadData)                                                      \
     X(cuModuleGetFunction)                                                   \
     X(cuLibraryLoadData)                                                     \
+    X(cuLibraryUnload)                                                       \
     X(cuLibraryGetKernel)                                                    \
     X(cuMemAlloc)                                                            \
     X(cuMemcpyHtoD)                                                          \
@@ -109,7 +110,8 @@ static const char *const names[LINKS] = {"cover", "many", "plenty"};
 
 static struct {
     char *cubin;
-    int of_library;
+    int of_library, unloads;
+    CUlibrary libraries[2];        /* the older one first */
     CUfunction functions[LINKS];   /* or kernels of a library */
     CUdeviceptr buffers[LINKS + 1];
     float factors[LINKS];
@@ -155,17 +157,30 @@ static void load(void)
                                           names[k]), "function");
 }
 
+/* After each unload the kernels are asked for in another order: where handles
+ * are given again, to others. */
 static void load_library(void)
 {
-    CUlibrary library;
+    CUlibrary *library = &state.libraries[state.libraries[0] != NULL];
 
     state.of_library = 1;
-    must((int)api.cuLibraryLoadData(&library, state.cubin, NULL, NULL, 0, NULL,
+    must((int)api.cuLibraryLoadData(library, state.cubin, NULL, NULL, 0, NULL,
                                     NULL, 0), "load");
-    for (int k = 0; k < LINKS; k++)
+    for (int k = 0; k < LINKS; k++) {
+        const int at = (k + state.unloads) % LINKS;
+
         must((int)api.cuLibraryGetKernel(
-                 (CUkernel *)(void *)&state.functions[k], library, names[k]),
-             "kernel");
+                 (CUkernel *)(void *)&state.functions[at], *library,
+                 names[at]), "kernel");
+    }
+}
+
+static void unload_library(void)
+{
+    must((int)api.cuLibraryUnload(state.libraries[0]), "cuLibraryUnload");
+    state.libraries[0] = state.libraries[1];
+    state.libraries[1] = NULL;
+    state.unloads++;
 }
 
 static void launch_links(void)
@@ -440,8 +455,8 @@ static const struct {
     const char *word;
     void (*run)(void);
 } steps[] = {
-    {"load", load}, {"library", load_library}, {"record", record},
-    {"twice", record_twice},
+    {"load", load}, {"library", load_library},
+    {"unload", unload_library}, {"record", record}, {"twice", record_twice},
     {"build", build}, {"nest", nest}, {"event", add_event}, {"drop", drop},
     {"instantiate", instantiate}, {"params", instantiate_params},
     {"device", instantiate_device}, {"change", change}, {"set", change_set},

@@ -30,6 +30,8 @@ struct fake_module {
 /* All that are loaded; a broken context does not unload its own. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct fake_module *modules;
+/* The one that was unloaded last: the next gets its handles. */
+static struct fake_module *unloaded;
 
 size_t fake_modules(void)
 {
@@ -40,6 +42,34 @@ size_t fake_modules(void)
         count++;
     pthread_mutex_unlock(&lock);
     return count;
+}
+
+bool fake_is_loaded(const struct fake_function *function)
+{
+    const struct fake_module *one;
+
+    pthread_mutex_lock(&lock);
+    for (one = modules; one != NULL; one = one->next)
+        if (function >= one->functions &&
+            function < one->functions + one->count)
+            break;
+    pthread_mutex_unlock(&lock);
+    return one != NULL;
+}
+
+/* A place for one, all zeros. */
+static struct fake_module *take_place(void)
+{
+    struct fake_module *place;
+
+    pthread_mutex_lock(&lock);
+    place = unloaded;
+    unloaded = NULL;
+    pthread_mutex_unlock(&lock);
+    if (place == NULL)
+        return calloc(1, sizeof *place);
+    memset(place, 0, sizeof *place);
+    return place;
 }
 
 const void *fake_image(CUfunction function)
@@ -59,7 +89,7 @@ CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
         return fake_ModuleLoad(out, getenv("FAKE_CUDA_PTX"));
     if (memcmp(image, "\177ELF", 4) != 0)
         return CUDA_ERROR_INVALID_IMAGE;
-    module = calloc(1, sizeof *module);
+    module = take_place();
     if (module == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     module->image = image;
@@ -74,6 +104,7 @@ CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
 CUresult fake_ModuleUnload(CUmodule handle)
 {
     struct fake_module *const module = (void *)handle, **link = &modules;
+    struct fake_module *before;
 
     FAKE_ENTER("ModuleUnload");
     pthread_mutex_lock(&lock);
@@ -84,7 +115,11 @@ CUresult fake_ModuleUnload(CUmodule handle)
     pthread_mutex_unlock(&lock);
     for (size_t k = 0; k < module->variable_count; k++)
         fake_MemFree(module->variables[k].memory);
-    free(module);
+    pthread_mutex_lock(&lock);
+    before = unloaded;
+    unloaded = module;
+    pthread_mutex_unlock(&lock);
+    free(before);
     return CUDA_SUCCESS;
 }
 
