@@ -27,6 +27,7 @@ static size_t image_count;
 static struct shmt_capture_function **functions;
 static struct shmt_map by_handle;
 static size_t function_count, gone;     /* gone: of them have no handle */
+static pid_t recorder;         /* a child that was forked has recorded none */
 
 static uint64_t key_of(const void *handle)
 {
@@ -444,8 +445,6 @@ bool shmt_capture_function_done(CUfunction handle, bool taken)
     return function != NULL && sum.taken >= shmt_capture_setting()->count;
 }
 
-static pid_t recorder;         /* a child that was forked has recorded none */
-
 void shmt_capture_function_recorded(CUfunction handle)
 {
     struct shmt_capture_function *function;
@@ -475,13 +474,17 @@ __attribute__((destructor)) static void tell_recorded(void)
 
     if (recorder != getpid())
         return;
+    pthread_mutex_lock(&lock);
     for (size_t k = 0; k < function_count; k++) {
+        if (!functions[k]->recorded)
+            continue;
         count_of(functions[k]->name, &sum);
-        if (functions[k]->recorded && sum.seen == 0)
+        if (sum.seen == 0)
             shmt_capture_note("%s is left out: it is captured into a graph, "
                               "and no launch of that was seen",
                               functions[k]->name);
     }
+    pthread_mutex_unlock(&lock);
 }
 
 /* -- the functions of the driver ------------------------------------------ */
