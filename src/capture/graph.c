@@ -424,30 +424,22 @@ static bool choose(struct shmt_capture_graph *graph)
     return any;
 }
 
-/* Whether a kernel of this launch is to be timed, and can be; the others are
- * counted. */
+/* The same, to be timed; the others are counted. */
 static bool choose_timed(struct shmt_capture_graph *graph)
 {
-    bool any = false;
-
-    for (size_t k = 0; k < graph->kernel_count; k++) {
-        struct shmt_capture_node *one = &graph->kernels[k];
-
-        one->due = graph->why == NULL && one->node != NULL &&
-                   shmt_capture_times_wants(one);
-        if (!one->due)
-            shmt_capture_times_count(one);
-        any = any || one->due;
-    }
-    return any;
+    return shmt_capture_times_choose(graph->kernels, graph->kernel_count,
+                                     graph->why == NULL);
 }
 
 /* What is captured as often as was asked for is looked at no more, nor what was
- * left out: until the graph is changed its launches are the same. */
+ * left out: until the graph is changed its launches are the same.  A list has
+ * all. */
 static void let_pass(CUgraphExec exec, struct shmt_capture_graph *graph)
 {
     size_t count = 0;
 
+    if (shmt_capture_setting()->list)
+        return;
     for (size_t k = 0; k < graph->kernel_count; k++)
         if (!graph->kernels[k].left &&
             shmt_capture_launch_is_open(graph->kernels[k].handle))

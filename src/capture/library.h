@@ -170,6 +170,7 @@ void shmt_capture_note(const char *format, ...)
     X(CtxGetDevice)                                                          \
     X(DeviceGetAttribute)                                                    \
     X(DeviceGetName)                                                         \
+    X(DevicePrimaryCtxGetState)                                              \
     X(EventCreate)                                                           \
     X(EventDestroy)                                                          \
     X(EventRecord)                                                           \
@@ -730,6 +731,7 @@ struct shmt_capture_node {
     unsigned grid[3], block[3];
     bool due;                  /* this launch is to be captured, or timed */
     bool left;                 /* it was left out, and so will others be */
+    struct shmt_capture_listed *listed;        /* of times.c; NULL: not asked */
 };
 
 /* What an executable graph was made from. */
@@ -779,10 +781,12 @@ bool shmt_capture_parts_launch(const struct shmt_capture_driver *driver,
 
 /* -- times.c -------------------------------------------------------------- */
 
-/* Whether a launch of the node is to be timed: the first ones of each kernel
- * tell enough. */
-bool shmt_capture_times_wants(const struct shmt_capture_node *node);
-/* Counts one that is not timed. */
+/* A launch of a graph: chooses which of its kernels are due to be timed, where
+ * it can be launched in parts, and counts the others: the first ones of each
+ * kernel tell enough.  false: none is. */
+bool shmt_capture_times_choose(struct shmt_capture_node *nodes,
+                               size_t node_count, bool in_parts);
+/* Counts one that was due, and is not timed. */
 void shmt_capture_times_count(const struct shmt_capture_node *node);
 
 /* Events before and after a launch, for the list; -1: it is not timed. */

@@ -214,6 +214,10 @@ check "the first ones of each; the others are counted" all listed_as_alone \
 run capture --list -- "$fake/graphed" runtime "$kernels" load twice \
     instantiate $(yes launch | head -n 20)
 check "which the list says" out_has ' 40  *64.00  .* many (not all timed)$'
+listed load much instantiate launch end drop
+check "no more than sixteen of a launch, and of each kernel some" all \
+    listed_as_alone "row cover 21 7 256.0" "row many 1 0 64.0" \
+    "row plenty 1 0 256.0"
 listed load record direct
 check "what is only recorded counts as none" all "exits 0" \
     "row many 1 0 64.0" "err_lacks 'left out'"
@@ -253,4 +257,11 @@ for way in opened runtime old; do
     check "$way: what the device did before it is reset is timed" all \
         "exits 0" "out_has ' 0.768  *3  *256.00 .* plenty$'"
 done
+FAKE_CUDA_LAG=3
+export FAKE_CUDA_LAG
+listed load direct release direct
+unset FAKE_CUDA_LAG
+check "a context that others have, too, is not gone when one releases it" all \
+    "exits 0" "row cover 2 0 256.0" "row many 2 0 64.0"
+check "what is read then disturbs no capture" err_lacks disturbed
 finish

@@ -59,6 +59,7 @@
 /* Functions that shmtune itself has no need of; applications have. */
 #define FAKE_CUDA_MORE_LIST(X)                                               \
     X(Array3DGetDescriptor)                                                  \
+    X(DevicePrimaryCtxGetState)                                              \
     X(DevicePrimaryCtxReset)                                                 \
     X(EventQuery)                                                            \
     X(FuncGetModule)                                                         \
@@ -164,6 +165,10 @@ __attribute__((visibility("default"))) void fake_spend(double us);
 
 /* Whether it is the one that was made first, an application's own. */
 bool fake_stream_is_first(CUstream stream);
+
+/* A call that breaks a capture into a graph, unless the thread has said that
+ * it does not. */
+void fake_stream_disturb(void);
 
 /* -- fake_memory.c -------------------------------------------------------- */
 

@@ -123,6 +123,16 @@ CUresult fake_DevicePrimaryCtxRelease(CUdevice ordinal)
     return CUDA_SUCCESS;
 }
 
+CUresult fake_DevicePrimaryCtxGetState(CUdevice ordinal, unsigned *flags,
+                                       int *active)
+{
+    (void)ordinal;
+    FAKE_ENTER_DEVICE("DevicePrimaryCtxGetState");
+    *flags = 0;
+    *active = retained > 0;
+    return CUDA_SUCCESS;
+}
+
 CUresult fake_DevicePrimaryCtxReset(CUdevice ordinal)
 {
     (void)ordinal;

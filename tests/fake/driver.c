@@ -212,15 +212,22 @@ CUresult fake_StreamIsCapturing(CUstream stream, CUstreamCaptureStatus *out)
     return CUDA_SUCCESS;
 }
 
+static _Thread_local CUstreamCaptureMode capture_mode;
+
 CUresult fake_ThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
-    static _Thread_local CUstreamCaptureMode current;
-    const CUstreamCaptureMode before = current;
+    const CUstreamCaptureMode before = capture_mode;
 
     FAKE_ENTER("ThreadExchangeStreamCaptureMode");
-    current = *mode;
+    capture_mode = *mode;
     *mode = before;
     return CUDA_SUCCESS;
+}
+
+void fake_stream_disturb(void)
+{
+    if (fake.capturing && capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED)
+        fprintf(stderr, "fake_cuda: the capture into a graph is disturbed\n");
 }
 
 /* -- what NVRTC asks ------------------------------------------------------ */

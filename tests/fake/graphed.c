@@ -27,6 +27,7 @@ enum { N = 1000, LINKS = 3 };
 
 #define FUNCTIONS(X)                                                         \
     X(cuInit)                                                                \
+    X(cuDevicePrimaryCtxRelease)                                             \
     X(cuDevicePrimaryCtxReset)                                               \
     X(cuDevicePrimaryCtxRetain)                                              \
     X(cuCtxSetCurrent)                                                       \
@@ -183,23 +184,31 @@ static void unload_library(void)
     state.unloads++;
 }
 
+static void launch_link(int k)
+{
+    must((int)api.cuLaunchKernel(state.functions[k], 4, 1, 1, 256, 1, 1, 0,
+                                 state.stream, link_of(k)->arguments, NULL),
+         "launch");
+}
+
 static void launch_links(void)
 {
     for (int k = 0; k < LINKS; k++)
-        must((int)api.cuLaunchKernel(state.functions[k], 4, 1, 1, 256, 1, 1, 0,
-                                     state.stream, link_of(k)->arguments,
-                                     NULL), "launch");
+        launch_link(k);
 }
 
 /* -- graphs --------------------------------------------------------------- */
 
-static CUgraph recorded(int times)
+/* The first link is there so many times more. */
+static CUgraph recorded(int more, int times)
 {
     CUgraph graph;
 
     must((int)api.cuStreamBeginCapture(state.stream,
                                        CU_STREAM_CAPTURE_MODE_GLOBAL),
          "cuStreamBeginCapture");
+    while (more-- > 0)
+        launch_link(0);
     while (times-- > 0)
         launch_links();
     must((int)api.cuStreamEndCapture(state.stream, &graph),
@@ -209,12 +218,18 @@ static CUgraph recorded(int times)
 
 static void record(void)
 {
-    state.graph = recorded(1);
+    state.graph = recorded(0, 1);
 }
 
 static void record_twice(void)
 {
-    state.graph = recorded(2);
+    state.graph = recorded(0, 2);
+}
+
+/* More kernels than anybody launches one by one. */
+static void record_much(void)
+{
+    state.graph = recorded(20, 1);
 }
 
 static CUDA_MEMSET_NODE_PARAMS to(unsigned value)
@@ -369,7 +384,7 @@ static void update(void)
     CUgraphNode links[LINKS], set;
 
     state.factors[1] = 11;
-    update_by(state.set == NULL ? recorded(1) : built(links, &set));
+    update_by(state.set == NULL ? recorded(0, 1) : built(links, &set));
 }
 
 /* By a graph that has nothing. */
@@ -451,18 +466,36 @@ static void reset(void)
     must((int)api.cuDevicePrimaryCtxReset(0), "cuDevicePrimaryCtxReset");
 }
 
+/* Retained once more, and no more, as by a library that is closed, while a
+ * capture is under way. */
+static void release(void)
+{
+    CUcontext context;
+    CUgraph graph;
+
+    must((int)api.cuStreamBeginCapture(state.stream,
+                                       CU_STREAM_CAPTURE_MODE_GLOBAL),
+         "cuStreamBeginCapture");
+    must((int)api.cuDevicePrimaryCtxRetain(&context, 0), "context");
+    must((int)api.cuDevicePrimaryCtxRelease(0), "cuDevicePrimaryCtxRelease");
+    must((int)api.cuStreamEndCapture(state.stream, &graph),
+         "cuStreamEndCapture");
+    must((int)api.cuGraphDestroy(graph), "cuGraphDestroy");
+}
+
 static const struct {
     const char *word;
     void (*run)(void);
 } steps[] = {
     {"load", load}, {"library", load_library},
     {"unload", unload_library}, {"record", record}, {"twice", record_twice},
+    {"much", record_much},
     {"build", build}, {"nest", nest}, {"event", add_event}, {"drop", drop},
     {"instantiate", instantiate}, {"params", instantiate_params},
     {"device", instantiate_device}, {"change", change}, {"set", change_set},
     {"disable", disable}, {"update", update}, {"wrong", update_wrong},
     {"launch", launch}, {"into", launch_captured}, {"direct", launch_direct},
-    {"end", end}, {"reset", reset},
+    {"end", end}, {"reset", reset}, {"release", release},
 };
 
 int main(int argc, char **argv)

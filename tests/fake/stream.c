@@ -99,6 +99,7 @@ CUresult fake_EventSynchronize(CUevent event)
 CUresult fake_EventElapsedTime(float *ms, CUevent from, CUevent to)
 {
     FAKE_ENTER("EventElapsedTime");
+    fake_stream_disturb();
     if (is_gone(from) || is_gone(to))
         return CUDA_ERROR_INVALID_HANDLE;
     if (((struct fake_event *)(void *)to)->launches +
