@@ -39,7 +39,7 @@ struct sum {
 
 struct shmt_capture_listed {
     const char *name;              /* of module.c */
-    uint64_t launches, in_graphs;  /* in_graphs: these are not timed */
+    uint64_t launches, in_graphs, untimed;     /* untimed: left so, in graphs */
     unsigned chosen;               /* in graphs, to be timed */
     struct sum first, others;
     unsigned grid[3], block[3];
@@ -86,10 +86,11 @@ static bool write_times(bool last)
     for (size_t k = 0; k < kernel_count; k++) {
         const struct shmt_capture_listed *one = kernels[k];
 
-        shmt_text_addf(&text, "%llu %llu %llu %.6f %llu %.6f "
+        shmt_text_addf(&text, "%llu %llu %llu %llu %.6f %llu %.6f "
                        "%u %u %u %u %u %u %s\n",
                        (unsigned long long)one->launches,
                        (unsigned long long)one->in_graphs,
+                       (unsigned long long)one->untimed,
                        (unsigned long long)one->others.timed, one->others.ms,
                        (unsigned long long)one->first.timed, one->first.ms,
                        one->grid[0], one->grid[1], one->grid[2],
@@ -402,7 +403,7 @@ static size_t choose(struct shmt_capture_node *nodes, size_t node_count,
 static void count_untimed(const struct shmt_capture_node *node)
 {
     count(node->listed, node->handle, node->grid, node->block);
-    node->listed->in_graphs++;
+    node->listed->untimed++;
 }
 
 bool shmt_capture_times_choose(struct shmt_capture_node *nodes,
@@ -420,9 +421,13 @@ bool shmt_capture_times_choose(struct shmt_capture_node *nodes,
     }
     left = choose(nodes, node_count, SOON, most);
     left = choose(nodes, node_count, CHOSEN, left);
-    for (size_t k = 0; k < node_count; k++)
-        if (nodes[k].listed != NULL && !nodes[k].due)
+    for (size_t k = 0; k < node_count; k++) {
+        if (nodes[k].listed == NULL)
+            continue;
+        nodes[k].listed->in_graphs++;
+        if (!nodes[k].due)
             count_untimed(&nodes[k]);
+    }
     write_now_and_then(driver);
     leave(driver, mode);
     return left < most;

@@ -21,7 +21,7 @@ struct sum {
 
 /* A line of the library. */
 struct kernel {
-    unsigned long long launches, in_graphs;    /* in_graphs: not timed */
+    unsigned long long launches, in_graphs, untimed;   /* untimed: in graphs */
     struct sum others, first;      /* first: the first of each function */
     double ms;                     /* of all launches */
     unsigned grid[3], block[3];
@@ -64,17 +64,18 @@ static bool read_line(struct kernels *kernels, char *line)
     struct kernel one = {0};
     int length = 0;
 
-    if (sscanf(line, "%llu %llu %llu %lf %llu %lf %u %u %u %u %u %u %n",
-               &one.launches, &one.in_graphs, &one.others.timed,
+    if (sscanf(line, "%llu %llu %llu %llu %lf %llu %lf %u %u %u %u %u %u %n",
+               &one.launches, &one.in_graphs, &one.untimed, &one.others.timed,
                &one.others.ms, &one.first.timed, &one.first.ms, &one.grid[0],
                &one.grid[1], &one.grid[2], &one.block[0], &one.block[1],
-               &one.block[2], &length) != 12 || length == 0)
+               &one.block[2], &length) != 13 || length == 0)
         return true;
     one.name = line + length;
     for (size_t k = 0; k < kernels->count; k++)
         if (strcmp(kernels->items[k].name, one.name) == 0) {
             kernels->items[k].launches += one.launches;
             kernels->items[k].in_graphs += one.in_graphs;
+            kernels->items[k].untimed += one.untimed;
             add_sum(&kernels->items[k].others, &one.others);
             add_sum(&kernels->items[k].first, &one.first);
             return true;
@@ -172,7 +173,7 @@ static void add_row(struct shmt_table *table, struct shmt_arena *arena,
     shmt_table_add(table, "%s%s", name == NULL ? one->name : name,
                    is_of_first(one)      ? " (its first launches only)"
                    : !is_timed(one)      ? " (not timed)"
-                   : one->in_graphs > 0  ? " (not all timed)" : "");
+                   : one->untimed > 0    ? " (not all timed)" : "");
 }
 
 static json_t *three(const unsigned of[3])
@@ -199,6 +200,7 @@ static enum shmtune_status print_json(const struct kernels *kernels,
             "ms", shmt_json_real(one->ms),
             "launches", shmt_json_count(one->launches),
             "in_graphs", shmt_json_count(one->in_graphs),
+            "untimed", shmt_json_count(one->untimed),
             "us_each", !is_timed(one) ? json_null()
                                       : shmt_json_real(1e3 * one->ms /
                                                        (double)one->launches),

@@ -422,7 +422,7 @@ run capture --list --json -- "$fake/application" opened load launch launch sum
 check "as a document, its times are numbers" all "exits 0" \
     "out_has '^sum [0-9]'" "tail -n 1 out >last" \
     "grep -q '{\"kernel\": \"blend\", \"symbol\": .*\"ms\": 0.512, ' last" \
-    "grep -q '\"launches\": 2, \"in_graphs\": 0, \"us_each\": 256.0, ' last" \
+    "grep -q '\"launches\": 2, \"in_graphs\": 0, \"untimed\": 0, \"us_each\": 256.0, ' last" \
     "grep -q '\"last_grid\": \[4, 1, 1\], \"last_block\": \[256, 1, 1\]' last" \
     "\"$build/tests/support/holds\" \"$source/docs/output.schema.json\" last"
 run capture --json -o document -- "$fake/application" opened load launch sum

@@ -197,39 +197,39 @@ listed_as_alone() {
     exits 0 && cmp -s alone rest && err_lacks 'left out' &&
         [ "$(cat left)" = "0 graphs, 0 executable" ]
 }
-# row KERNEL LAUNCHES UNTIMED US
+# row KERNEL LAUNCHES IN_GRAPHS UNTIMED US
 row() {
-    grep -q "\"kernel\": \"$1\", [^}]*\"launches\": $2, \"in_graphs\": $3, \"us_each\": $4, " last
+    grep -q "\"kernel\": \"$1\", [^}]*\"launches\": $2, \"in_graphs\": $3, \"untimed\": $4, \"us_each\": $5, " last
 }
 FAKE_CUDA_COST="many 256 64"
 export FAKE_CUDA_COST
 listed load record instantiate launch launch direct launch end drop
 check "a list times kernels in graphs, as others" all listed_as_alone \
-    "row cover 4 0 256.0" "row many 4 0 64.0" "row plenty 4 0 256.0"
+    "row cover 4 3 0 256.0" "row many 4 3 0 64.0" "row plenty 4 3 0 256.0"
 # shellcheck disable=SC2046
 listed load twice instantiate $(yes launch | head -n 20) end drop
 check "the first ones of each; the others are counted" all listed_as_alone \
-    "row cover 40 8 256.0" "row many 40 8 64.0"
+    "row cover 40 40 8 256.0" "row many 40 40 8 64.0"
 # shellcheck disable=SC2046
 run capture --list -- "$fake/graphed" runtime "$kernels" load twice \
     instantiate $(yes launch | head -n 20)
 check "which the list says" out_has ' 40  *64.00  .* many (not all timed)$'
 listed load much instantiate launch end drop
 check "no more than sixteen of a launch, and of each kernel some" all \
-    listed_as_alone "row cover 21 7 256.0" "row many 1 0 64.0" \
-    "row plenty 1 0 256.0"
+    listed_as_alone "row cover 21 21 7 256.0" "row many 1 1 0 64.0" \
+    "row plenty 1 1 0 256.0"
 listed load record direct
 check "what is only recorded counts as none" all "exits 0" \
-    "row many 1 0 64.0" "err_lacks 'left out'"
+    "row many 1 0 0 64.0" "err_lacks 'left out'"
 listed load build instantiate launch change launch launch end drop
 check "as they are when they are launched" all listed_as_alone \
-    "row many 3 0 64.0" "grep -q '\"last_grid\": .5, 1, 1.' last"
+    "row many 3 3 0 64.0" "grep -q '\"last_grid\": .5, 1, 1.' last"
 for steps in "build nest instantiate" "build device" "record event instantiate"
 do
     # shellcheck disable=SC2086
     listed load $steps launch launch end drop
     check "where it is not launched in parts they are counted: $steps" all \
-        listed_as_alone "row many 2 2 null"
+        listed_as_alone "row many 2 2 2 null"
 done
 for failing in GraphClone=1 GraphInstantiate=2,3; do
     FAKE_CUDA_FAIL=$failing
@@ -237,13 +237,13 @@ for failing in GraphClone=1 GraphInstantiate=2,3; do
     listed load record instantiate launch end drop
     unset FAKE_CUDA_FAIL
     check "and where parts cannot be made: $failing" all listed_as_alone \
-        "row cover 1 1 null" "row many 1 1 null"
+        "row cover 1 1 1 null" "row many 1 1 1 null"
 done
 listed library build instantiate launch end drop unload \
     library build instantiate launch end drop
 check "a handle that is given again is counted for the kernel that it is of" \
-    all listed_as_alone "row cover 2 0 256.0" "row many 2 0 64.0" \
-    "row plenty 2 0 256.0"
+    all listed_as_alone "row cover 2 2 0 256.0" "row many 2 2 0 64.0" \
+    "row plenty 2 2 0 256.0"
 options="-k many"
 for list in "" listed; do
     ${list:-graphed runtime} library library unload build \
@@ -262,6 +262,6 @@ export FAKE_CUDA_LAG
 listed load direct release direct
 unset FAKE_CUDA_LAG
 check "a context that others have, too, is not gone when one releases it" all \
-    "exits 0" "row cover 2 0 256.0" "row many 2 0 64.0"
+    "exits 0" "row cover 2 0 0 256.0" "row many 2 0 0 64.0"
 check "what is read then disturbs no capture" err_lacks disturbed
 finish

@@ -114,7 +114,7 @@ check "all launches of all graphs at once" all "cmp -s alone out" \
 sed 's/^/# /' err
 # listed KERNEL LAUNCHES
 listed() {
-    grep -q "\"kernel\": \"$1\", [^}]*\"launches\": $2, \"in_graphs\": 0, \"us_each\": [0-9]" out
+    grep -q "\"kernel\": \"$1\", [^}]*\"launches\": $2, \"in_graphs\": [0-9]*, \"untimed\": 0, \"us_each\": [0-9]" out
 }
 for way in "" reset; do
     # shellcheck disable=SC2086
