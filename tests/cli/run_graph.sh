@@ -74,6 +74,9 @@ for way in opened runtime own old; do
         whole "made '2 many 16 64 node 2 many 5 256 node'" \
         "err_has 'many stays as it is: a launch of it has other sizes'"
 done
+graphed runtime load build instantiate 2xlaunch node 2xlaunch drop end
+check "or changes by the function for nodes of any type" all whole \
+    "made '2 many 16 64 node 2 many 5 256 node'"
 graphed runtime library build instantiate drop 3xlaunch end
 check "so does a kernel of a library" all whole "made '3 many 16 64 node'"
 graphed runtime load twice instantiate drop 2xlaunch end
@@ -86,6 +89,19 @@ check "what another graph updates is as that one has it" all whole \
 graphed runtime load build instantiate 2xlaunch wrong 2xlaunch drop end
 check "but not if it cannot be updated" all whole "out_has '^update 910$'" \
     "made '4 many 16 64 node'"
+for attribute in cooperative cluster; do
+    graphed runtime load build $attribute instantiate drop 2xlaunch end
+    check "one that is launched so stays: $attribute" all whole \
+        "made '2 many 4 256 node'" \
+        "err_has '^shmtune: many stays as it is: a launch of it is cooperative, of clusters, or programmatic$'"
+done
+graphed runtime load build updatable instantiate drop 2xlaunch end
+check "so does one that the device may change" all whole \
+    "made '2 many 4 256 node'"
+graphed runtime load apart build instantiate drop 3xlaunch end
+check "graphs of two threads become as tuned" all whole \
+    "made '6 many 16 64 node'" \
+    "err_has '^shmtune: a graph with many is launched as tuned$'"
 graphed runtime load build nest instantiate drop 2xlaunch end
 check "a graph inside of a graph stays" all whole "made '2 many 4 256 node'"
 graphed runtime load build device drop 2xlaunch end
@@ -154,6 +170,18 @@ check "one that is near waits for the program's own time" all whole \
     "err_has '^shmtune: a graph with many stays as tuned: [0-9.]* us pass from'" \
     "last 'many 16 64 node'"
 unset FAKE_CUDA_COST
+for before in copy host child; do
+    graphed runtime load build_$before instantiate 50xlaunch set 70xlaunch drop \
+        end
+    check "a $before that is changed is nothing to the trial" all whole \
+        "err_has '^shmtune: a graph with many is launched as tuned: .* (48 launches each)$'" \
+        "made '56 many 16 64 node 64 many 4 256 node'"
+done
+for changed in change node; do
+    graphed runtime load build instantiate 20xlaunch $changed 20xlaunch drop end
+    check "a kernel that is changed is tried no more: $changed" all whole \
+        "last 'many 5 256 node'"
+done
 graphed runtime load record instantiate drop 20xlaunch end
 check "a program that ends before is told" all whole \
     "err_has 'a graph with many stays as it is: the program ended before its trial did, in which it made 20 of 104 launches; --no-trial'"

@@ -66,18 +66,24 @@
     X(FuncGetName)                                                           \
     X(FuncGetParamInfo)                                                      \
     X(GraphAddChildGraphNode)                                                \
-    X(GraphAddEventRecordNode)                                               \
+    X(GraphAddHostNode)                                                      \
     X(GraphAddKernelNode)                                                    \
+    X(GraphAddMemcpyNode)                                                    \
     X(GraphAddMemsetNode)                                                    \
+    X(GraphAddNode)                                                          \
     X(GraphChildGraphNodeGetGraph)                                           \
     X(GraphClone)                                                            \
     X(GraphCreate)                                                           \
     X(GraphDestroy)                                                          \
     X(GraphDestroyNode)                                                      \
+    X(GraphExecChildGraphNodeSetParams)                                      \
     X(GraphExecDestroy)                                                      \
     X(GraphExecGetFlags)                                                     \
+    X(GraphExecHostNodeSetParams)                                            \
     X(GraphExecKernelNodeSetParams)                                          \
+    X(GraphExecMemcpyNodeSetParams)                                          \
     X(GraphExecMemsetNodeSetParams)                                          \
+    X(GraphExecNodeSetParams)                                                \
     X(GraphExecUpdate)                                                       \
     X(GraphGetNodes)                                                         \
     X(GraphHostNodeSetParams)                                                \
@@ -85,6 +91,7 @@
     X(GraphInstantiateWithParams)                                            \
     X(GraphKernelNodeGetAttribute)                                           \
     X(GraphKernelNodeGetParams)                                              \
+    X(GraphKernelNodeSetAttribute)                                           \
     X(GraphKernelNodeSetParams)                                              \
     X(GraphLaunch)                                                           \
     X(GraphMemcpyNodeSetParams)                                              \

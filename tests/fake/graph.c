@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph: graphs of kernels, memsets, events and other graphs.  Nodes that wait
- * for nothing run in the order in which they were made last, and the driver
- * lists them so: nobody may count on another one.
+ * graph: graphs of kernels, memsets, copies, functions of the host and other
+ * graphs; nodes of other types do nothing.  Nodes that wait for nothing run in
+ * the order in which they were made last, and the driver lists them so: nobody
+ * may count on another one.
  *
- * Not for several threads: the graphs of a program are one thread's.
+ * Threads may have graphs of their own; one at a time records.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +24,13 @@ struct node {
     size_t behind_count;
     struct node *behind[NODES];
     CUDA_KERNEL_NODE_PARAMS kernel;
-    bool cooperative;
+    bool cooperative, updatable;
     unsigned cluster[3];
     unsigned char bytes[BYTES];    /* of its parameters */
     void *arguments[ARGUMENTS];
     CUDA_MEMSET_NODE_PARAMS set;
+    CUDA_MEMCPY3D copy;
+    CUDA_HOST_NODE_PARAMS host;
     struct graph *child;
 };
 
@@ -41,9 +45,11 @@ struct exec {
     cuuint64_t flags;
 };
 
-static int graphs, execs;      /* that there are */
+static atomic_int graphs, execs;       /* that there are */
 static struct graph *recording;
-static struct exec *made;      /* all that are executable */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct exec *made;      /* all that are executable, and their nodes'
+                                  origins */
 
 /* For tests: what a program has left. */
 __attribute__((destructor)) static void tell(void)
@@ -141,10 +147,12 @@ static struct node *find_copy(const struct graph *copy, CUgraphNode original)
 /* A node that is no more is no name for that of an executable graph. */
 static void disown(const struct node *node)
 {
+    pthread_mutex_lock(&lock);
     for (struct exec *exec = made; exec != NULL; exec = exec->next)
         for (size_t k = 0; k < exec->graph->count; k++)
             if (exec->graph->nodes[k]->origin == node)
                 exec->graph->nodes[k]->origin = NULL;
+    pthread_mutex_unlock(&lock);
 }
 
 static void destroy(struct graph *graph)
@@ -205,6 +213,29 @@ CUresult fake_GraphAddMemsetNode(CUgraphNode *out, CUgraph graph,
     return CUDA_SUCCESS;
 }
 
+/* Of one row. */
+CUresult fake_GraphAddMemcpyNode(CUgraphNode *out, CUgraph graph,
+                                 const CUgraphNode *behind, size_t count,
+                                 const CUDA_MEMCPY3D *params,
+                                 CUcontext context)
+{
+    (void)context;
+    FAKE_ENTER("GraphAddMemcpyNode");
+    *out = handle_of(add(graph, behind, count, CU_GRAPH_NODE_TYPE_MEMCPY));
+    node_of(*out)->copy = *params;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphAddHostNode(CUgraphNode *out, CUgraph graph,
+                               const CUgraphNode *behind, size_t count,
+                               const CUDA_HOST_NODE_PARAMS *params)
+{
+    FAKE_ENTER("GraphAddHostNode");
+    *out = handle_of(add(graph, behind, count, CU_GRAPH_NODE_TYPE_HOST));
+    node_of(*out)->host = *params;
+    return CUDA_SUCCESS;
+}
+
 CUresult fake_GraphAddChildGraphNode(CUgraphNode *out, CUgraph graph,
                                      const CUgraphNode *behind, size_t count,
                                      CUgraph child)
@@ -215,14 +246,19 @@ CUresult fake_GraphAddChildGraphNode(CUgraphNode *out, CUgraph graph,
     return CUDA_SUCCESS;
 }
 
-CUresult fake_GraphAddEventRecordNode(CUgraphNode *out, CUgraph graph,
-                                      const CUgraphNode *behind, size_t count,
-                                      CUevent event)
+/* One that does nothing. */
+CUresult fake_GraphAddNode(CUgraphNode *out, CUgraph graph,
+                           const CUgraphNode *behind,
+#if CUDA_VERSION >= 13000
+                           const CUgraphEdgeData *data,
+#endif
+                           size_t count, CUgraphNodeParams *params)
 {
-    (void)event;
-    FAKE_ENTER("GraphAddEventRecordNode");
-    *out = handle_of(add(graph, behind, count,
-                         CU_GRAPH_NODE_TYPE_EVENT_RECORD));
+#if CUDA_VERSION >= 13000
+    (void)data;
+#endif
+    FAKE_ENTER("GraphAddNode");
+    *out = handle_of(add(graph, behind, count, params->type));
     return CUDA_SUCCESS;
 }
 
@@ -326,6 +362,27 @@ CUresult fake_GraphKernelNodeGetAttribute(CUgraphNode handle,
         out->clusterDim.y = node->cluster[1];
         out->clusterDim.z = node->cluster[2];
     }
+    if (which == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+        out->deviceUpdatableKernelNode.deviceUpdatable = node->updatable;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_GraphKernelNodeSetAttribute(CUgraphNode handle,
+                                          CUkernelNodeAttrID which,
+                                          const CUkernelNodeAttrValue *value)
+{
+    struct node *node = node_of(handle);
+
+    FAKE_ENTER("GraphKernelNodeSetAttribute");
+    if (which == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+        node->cooperative = value->cooperative != 0;
+    if (which == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+        node->cluster[0] = value->clusterDim.x;
+        node->cluster[1] = value->clusterDim.y;
+        node->cluster[2] = value->clusterDim.z;
+    }
+    if (which == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+        node->updatable = value->deviceUpdatableKernelNode.deviceUpdatable;
     return CUDA_SUCCESS;
 }
 
@@ -345,20 +402,34 @@ CUresult fake_GraphMemsetNodeSetParams(CUgraphNode node,
     return CUDA_SUCCESS;
 }
 
-/* There are no nodes of these types, and the last has none of the others. */
-#define NONE(name, declared)                                                 \
-    CUresult fake_##name declared                                            \
-    {                                                                        \
-        (void)node;                                                          \
-        (void)params;                                                        \
-        return CUDA_ERROR_NOT_SUPPORTED;                                     \
-    }
+CUresult fake_GraphHostNodeSetParams(CUgraphNode node,
+                                     const CUDA_HOST_NODE_PARAMS *params)
+{
+    FAKE_ENTER("GraphHostNodeSetParams");
+    node_of(node)->host = *params;
+    return CUDA_SUCCESS;
+}
 
-NONE(GraphHostNodeSetParams,
-     (CUgraphNode node, const CUDA_HOST_NODE_PARAMS *params))
-NONE(GraphMemcpyNodeSetParams,
-     (CUgraphNode node, const CUDA_MEMCPY3D *params))
-NONE(GraphNodeSetParams, (CUgraphNode node, CUgraphNodeParams *params))
+CUresult fake_GraphMemcpyNodeSetParams(CUgraphNode node,
+                                       const CUDA_MEMCPY3D *params)
+{
+    FAKE_ENTER("GraphMemcpyNodeSetParams");
+    node_of(node)->copy = *params;
+    return CUDA_SUCCESS;
+}
+
+/* Those of a kernel, which in all versions are the same. */
+CUresult fake_GraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *params)
+{
+    CUDA_KERNEL_NODE_PARAMS kernel;
+
+    FAKE_ENTER("GraphNodeSetParams");
+    if (params->type != CU_GRAPH_NODE_TYPE_KERNEL)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    memcpy(&kernel, &params->kernel, sizeof kernel);
+    set_kernel(node_of(node), &kernel);
+    return CUDA_SUCCESS;
+}
 
 /* -- a stream that is recorded -------------------------------------------- */
 
@@ -422,12 +493,20 @@ static CUresult run_node(const struct node *node)
         .carveout = -1, .cooperative = node->cooperative,
         .arguments = params->kernelParams};
 
+    memcpy(launch.cluster, node->cluster, sizeof launch.cluster);
+
     if (node->disabled)
         return CUDA_SUCCESS;
     if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
         fake_note_shape(&launch, " node");
         return fake_execute(&launch);
     }
+    if (node->type == CU_GRAPH_NODE_TYPE_HOST)
+        node->host.fn(node->host.userData);
+    if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        memcpy((void *)(uintptr_t)node->copy.dstDevice,
+               (const void *)(uintptr_t)node->copy.srcDevice,
+               node->copy.WidthInBytes);
     for (size_t k = 0;
          node->type == CU_GRAPH_NODE_TYPE_MEMSET && k < node->set.width; k++)
         ((unsigned *)(uintptr_t)node->set.dst)[k] = node->set.value;
@@ -467,8 +546,10 @@ CUresult fake_GraphInstantiate(CUgraphExec *out, CUgraph graph,
     exec = calloc(1, sizeof *exec);
     exec->graph = copy_of((void *)graph);
     exec->flags = flags;
+    pthread_mutex_lock(&lock);
     exec->next = made;
     made = exec;
+    pthread_mutex_unlock(&lock);
     execs++;
     *out = (CUgraphExec)(void *)exec;
     return CUDA_SUCCESS;
@@ -491,9 +572,11 @@ CUresult fake_GraphExecDestroy(CUgraphExec handle)
 {
     struct exec *const exec = (void *)handle, **at = &made;
 
+    pthread_mutex_lock(&lock);
     while (*at != exec)
         at = &(*at)->next;
     *at = exec->next;
+    pthread_mutex_unlock(&lock);
     destroy(exec->graph);
     free(exec);
     execs--;
@@ -532,40 +615,55 @@ CUresult fake_GraphExecUpdate(CUgraphExec handle, CUgraph from,
         info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
         return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
     }
+    pthread_mutex_lock(&lock);
     exec->graph = copy_of(graph);
     for (size_t k = 0; k < graph->count; k++) {
         exec->graph->nodes[k]->origin = before->nodes[k]->origin;
         exec->graph->nodes[k]->disabled = before->nodes[k]->disabled;
     }
+    pthread_mutex_unlock(&lock);
     destroy(before);
     return CUDA_SUCCESS;
 }
 
-CUresult fake_GraphExecKernelNodeSetParams(
-    CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params)
+/* What is set of a node is set of its copy in the executable graph. */
+static CUgraphNode own_of(CUgraphExec exec, CUgraphNode node)
 {
-    struct node *const own =
-        find_copy(((struct exec *)(void *)exec)->graph, node);
-
-    FAKE_ENTER("GraphExecKernelNodeSetParams");
-    if (own == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    set_kernel(own, params);
-    return CUDA_SUCCESS;
+    return handle_of(
+        find_copy(((struct exec *)(void *)exec)->graph, node));
 }
 
-CUresult fake_GraphExecMemsetNodeSetParams(
-    CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params,
-    CUcontext context)
-{
-    struct node *const own =
-        find_copy(((struct exec *)(void *)exec)->graph, node);
+#define SET(name, set, ...)                                                  \
+    CUresult fake_##name(CUgraphExec exec, CUgraphNode node, __VA_ARGS__)    \
+    {                                                                        \
+        const CUgraphNode own = own_of(exec, node);                          \
+                                                                             \
+        FAKE_ENTER(#name);                                                   \
+        return own == NULL ? CUDA_ERROR_INVALID_VALUE                        \
+                           : fake_##set(own, params);                        \
+    }
 
-    (void)context;
-    FAKE_ENTER("GraphExecMemsetNodeSetParams");
+SET(GraphExecKernelNodeSetParams, GraphKernelNodeSetParams,
+    const CUDA_KERNEL_NODE_PARAMS *params)
+SET(GraphExecMemsetNodeSetParams, GraphMemsetNodeSetParams,
+    const CUDA_MEMSET_NODE_PARAMS *params,
+    __attribute__((unused)) CUcontext context)
+SET(GraphExecMemcpyNodeSetParams, GraphMemcpyNodeSetParams,
+    const CUDA_MEMCPY3D *params, __attribute__((unused)) CUcontext context)
+SET(GraphExecHostNodeSetParams, GraphHostNodeSetParams,
+    const CUDA_HOST_NODE_PARAMS *params)
+SET(GraphExecNodeSetParams, GraphNodeSetParams, CUgraphNodeParams *params)
+
+CUresult fake_GraphExecChildGraphNodeSetParams(CUgraphExec exec,
+                                               CUgraphNode node, CUgraph child)
+{
+    struct node *const own = node_of(own_of(exec, node));
+
+    FAKE_ENTER("GraphExecChildGraphNodeSetParams");
     if (own == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    own->set = *params;
+    destroy(own->child);
+    own->child = copy_of((void *)child);
     return CUDA_SUCCESS;
 }
 

@@ -10,9 +10,11 @@
  * to the driver: opened, by dlsym; runtime, by cuGetProcAddress; own, the same
  * where the stream 0 is the thread's own; old, the same as a program of CUDA
  * 11.  The steps are the words of `steps` below, in turn.  `launch` prints sums,
- * or the error.
+ * or the error.  Steps behind `apart` are taken by two threads that have buffers
+ * and graphs of their own, each when both have taken the one before.
  */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,32 @@
 
 #include "compiled.h"
 
-enum { N = 1000, LINKS = 3 };
+enum { N = 1000, LINKS = 3, THREADS = 2 };
+
+static const char *const names[LINKS] = {"cover", "many", "plenty"};
+
+/* What the second link is behind, besides the first. */
+enum before { SET, COPY, HOST, CHILD };
+
+/* Of a thread. */
+struct state {
+    FILE *out;
+    char *cubin;
+    int of_library, unloads;
+    CUlibrary libraries[2];        /* the older one first */
+    CUcontext context;
+    CUfunction functions[LINKS];   /* or kernels of a library */
+    CUdeviceptr buffers[LINKS + 1];
+    float factors[LINKS];
+    CUstream stream;
+    CUgraph graph;
+    enum before kind;              /* of a graph that was built: */
+    CUgraphNode before, links[LINKS];
+    CUgraphExec exec;
+    int launches;
+};
+
+static _Thread_local struct state state = {.factors = {2, 3, 5}};
 
 /* -- the driver ----------------------------------------------------------- */
 
@@ -44,18 +71,24 @@ enum { N = 1000, LINKS = 3 };
     X(cuStreamSynchronize)                                                   \
     X(cuStreamBeginCapture)                                                  \
     X(cuStreamEndCapture)                                                    \
-    X(cuEventCreate)                                                         \
     X(cuLaunchKernel)                                                        \
     X(cuGraphCreate)                                                         \
     X(cuGraphDestroy)                                                        \
     X(cuGraphAddKernelNode)                                                  \
     X(cuGraphAddMemsetNode)                                                  \
+    X(cuGraphAddMemcpyNode)                                                  \
+    X(cuGraphAddHostNode)                                                    \
     X(cuGraphAddChildGraphNode)                                              \
-    X(cuGraphAddEventRecordNode)                                             \
+    X(cuGraphAddNode)                                                        \
+    X(cuGraphKernelNodeSetAttribute)                                         \
     X(cuGraphInstantiate)                                                    \
     X(cuGraphInstantiateWithParams)                                          \
     X(cuGraphExecKernelNodeSetParams)                                        \
     X(cuGraphExecMemsetNodeSetParams)                                        \
+    X(cuGraphExecMemcpyNodeSetParams)                                        \
+    X(cuGraphExecHostNodeSetParams)                                          \
+    X(cuGraphExecChildGraphNodeSetParams)                                    \
+    X(cuGraphExecNodeSetParams)                                              \
     X(cuGraphExecUpdate)                                                     \
     X(cuGraphNodeSetEnabled)                                                 \
     X(cuGraphLaunch)                                                         \
@@ -82,7 +115,6 @@ static void open_driver(const char *way)
     const cuuint64_t flags =
         strcmp(way, "own") == 0
             ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0;
-    CUcontext context;
 
     if (driver == NULL)
         exit(9);
@@ -101,27 +133,10 @@ static void open_driver(const char *way)
     }
     FUNCTIONS(FIND)
     must((int)api.cuInit(0), "cuInit");
-    must((int)api.cuDevicePrimaryCtxRetain(&context, 0), "context");
-    must((int)api.cuCtxSetCurrent(context), "context");
+    must((int)api.cuDevicePrimaryCtxRetain(&state.context, 0), "context");
 }
 
 /* -- the chain ------------------------------------------------------------ */
-
-static const char *const names[LINKS] = {"cover", "many", "plenty"};
-
-static struct {
-    char *cubin;
-    int of_library, unloads;
-    CUlibrary libraries[2];        /* the older one first */
-    CUfunction functions[LINKS];   /* or kernels of a library */
-    CUdeviceptr buffers[LINKS + 1];
-    float factors[LINKS];
-    CUstream stream;
-    CUgraph graph;
-    CUgraphNode set, links[LINKS];     /* of a graph that was built */
-    CUgraphExec exec;
-    int launches;
-} state = {.factors = {2, 3, 5}};
 
 /* The parameters of a link: of its launch, and as a node. */
 struct link {
@@ -132,7 +147,7 @@ struct link {
 
 static struct link *link_of(int k)
 {
-    static struct link link;
+    static _Thread_local struct link link;
 
     link.n = N;
     link.arguments[0] = &state.buffers[k + 1];
@@ -232,38 +247,133 @@ static void record_much(void)
     state.graph = recorded(20, 1);
 }
 
-static CUDA_MEMSET_NODE_PARAMS to(unsigned value)
+/* What the second link is to write to gets the first of these numbers, or when
+ * it is changed the second. */
+static const float numbers[] = {3, 4};
+
+static CUDA_MEMSET_NODE_PARAMS set_to(int which)
 {
-    return (CUDA_MEMSET_NODE_PARAMS){
-        .dst = state.buffers[2], .value = value, .elementSize = 4,
-        .width = N, .height = 1};
+    CUDA_MEMSET_NODE_PARAMS params = {
+        .dst = state.buffers[2], .elementSize = 4, .width = N, .height = 1};
+
+    memcpy(&params.value, &numbers[which], sizeof params.value);
+    return params;
 }
 
-/* The second link is behind the first, and a memset of what it writes. */
-static CUgraph built(CUgraphNode links[LINKS], CUgraphNode *set_node)
+static CUDA_MEMCPY3D copy_of(int which)
 {
-    const CUDA_MEMSET_NODE_PARAMS set = to(0x40400000);
+    CUDA_MEMCPY3D params = {
+        .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+        .dstMemoryType = CU_MEMORYTYPE_DEVICE, .dstDevice = state.buffers[2],
+        .WidthInBytes = N * sizeof(float), .Height = 1, .Depth = 1};
+    float values[N];
+
+    for (int i = 0; i < N; i++)
+        values[i] = numbers[which];
+    must((int)api.cuMemAlloc(&params.srcDevice, sizeof values), "memory");
+    must((int)api.cuMemcpyHtoD(params.srcDevice, values, sizeof values),
+         "copy");
+    return params;
+}
+
+/* A function of the host tells its number instead. */
+static void CUDA_CB tell(void *number)
+{
+    fprintf(state.out, "host %.0f\n", (double)*(const float *)number);
+}
+
+static CUDA_HOST_NODE_PARAMS told(int which)
+{
+    return (CUDA_HOST_NODE_PARAMS){.fn = tell,
+                                   .userData = (void *)&numbers[which]};
+}
+
+static CUgraph child_of(int which)
+{
+    const CUDA_MEMSET_NODE_PARAMS set = set_to(which);
+    CUgraphNode node;
+    CUgraph graph;
+
+    must((int)api.cuGraphCreate(&graph, 0), "cuGraphCreate");
+    must((int)api.cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, NULL),
+         "node");
+    return graph;
+}
+
+static CUgraphNode add_before(CUgraph graph)
+{
+    const CUDA_MEMSET_NODE_PARAMS set = set_to(0);
+    const CUDA_HOST_NODE_PARAMS host = told(0);
+    CUgraphNode node = NULL;
+    CUDA_MEMCPY3D copy;
+    CUgraph child;
+
+    if (state.kind == SET)
+        must((int)api.cuGraphAddMemsetNode(&node, graph, NULL, 0, &set, NULL),
+             "node");
+    if (state.kind == HOST)
+        must((int)api.cuGraphAddHostNode(&node, graph, NULL, 0, &host),
+             "node");
+    if (state.kind == COPY) {
+        copy = copy_of(0);
+        must((int)api.cuGraphAddMemcpyNode(&node, graph, NULL, 0, &copy, NULL),
+             "node");
+    }
+    if (state.kind == CHILD) {
+        child = child_of(0);
+        must((int)api.cuGraphAddChildGraphNode(&node, graph, NULL, 0, child),
+             "node");
+        must((int)api.cuGraphDestroy(child), "cuGraphDestroy");
+    }
+    return node;
+}
+
+/* Of so many links. */
+static CUgraph built(CUgraphNode links[LINKS], CUgraphNode *before,
+                     size_t count)
+{
     CUgraphNode behind[2];
     CUgraph graph;
 
     must((int)api.cuGraphCreate(&graph, 0), "cuGraphCreate");
-    for (size_t k = 0; k < LINKS; k++) {
+    for (size_t k = 0; k < count; k++) {
         if (k > 0)
             behind[0] = links[k - 1];
         must((int)api.cuGraphAddKernelNode(&links[k], graph, behind,
                                            k == 0 ? 0 : k == 1 ? 2 : 1,
                                            &link_of((int)k)->params), "node");
         if (k == 0)
-            must((int)api.cuGraphAddMemsetNode(&behind[1], graph, NULL, 0,
-                                               &set, NULL), "node");
+            *before = behind[1] = add_before(graph);
     }
-    *set_node = behind[1];
     return graph;
 }
 
 static void build(void)
 {
-    state.graph = built(state.links, &state.set);
+    state.graph = built(state.links, &state.before, LINKS);
+}
+
+static void build_first(void)
+{
+    state.graph = built(state.links, &state.before, 1);
+}
+
+static void build_copy(void)
+{
+    state.kind = COPY;
+    build();
+}
+
+static void build_host(void)
+{
+    state.kind = HOST;
+    build();
+}
+
+static void build_child(void)
+{
+    state.kind = CHILD;
+    build();
 }
 
 /* A graph that has the one before, and nothing else. */
@@ -278,14 +388,66 @@ static void nest(void)
     must((int)api.cuGraphDestroy(inner), "cuGraphDestroy");
 }
 
-static void add_event(void)
+/* A node that no part of a graph may have. */
+static void add_node(CUgraphNodeType type)
 {
+    CUgraphNodeParams params = {.type = type};
     CUgraphNode node;
-    CUevent event;
 
-    must((int)api.cuEventCreate(&event, 0), "event");
-    must((int)api.cuGraphAddEventRecordNode(&node, state.graph, NULL, 0,
-                                            event), "node");
+#if CUDA_VERSION >= 13000
+    must((int)api.cuGraphAddNode(&node, state.graph, NULL, NULL, 0, &params),
+         "node");
+#else
+    must((int)api.cuGraphAddNode(&node, state.graph, NULL, 0, &params),
+         "node");
+#endif
+}
+
+#define ADD(name, type)                                                      \
+    static void add_##name(void)                                             \
+    {                                                                        \
+        add_node(CU_GRAPH_NODE_TYPE_##type);                                 \
+    }
+
+ADD(event, EVENT_RECORD)
+ADD(wait, WAIT_EVENT)
+ADD(signal, EXT_SEMAS_SIGNAL)
+ADD(semaphore, EXT_SEMAS_WAIT)
+ADD(allocation, MEM_ALLOC)
+ADD(free, MEM_FREE)
+ADD(operation, BATCH_MEM_OP)
+ADD(condition, CONDITIONAL)
+ADD(empty, EMPTY)
+
+static void add_unknown(void)
+{
+    add_node((CUgraphNodeType)99);
+}
+
+/* An attribute of the second link of a graph that was built. */
+static void set_attribute(CUkernelNodeAttrID id, CUkernelNodeAttrValue value)
+{
+    must((int)api.cuGraphKernelNodeSetAttribute(state.links[1], id, &value),
+         "attribute");
+}
+
+static void make_cooperative(void)
+{
+    set_attribute(CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                  (CUkernelNodeAttrValue){.cooperative = 1});
+}
+
+static void make_cluster(void)
+{
+    set_attribute(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
+                  (CUkernelNodeAttrValue){.clusterDim = {2, 1, 1}});
+}
+
+static void make_updatable(void)
+{
+    set_attribute(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE,
+                  (CUkernelNodeAttrValue){
+                      .deviceUpdatableKernelNode = {.deviceUpdatable = 1}});
 }
 
 static void drop(void)
@@ -331,31 +493,77 @@ static void instantiate_device(void)
     instantiate_with(CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
 }
 
-/* The second link of the executable graph, and not of the graph: another
- * factor, and one block more. */
-static void change(void)
+/* Of a node of the executable graph, and not of the graph. */
+static void set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params)
 {
     CUDA_KERNEL_NODE_PARAMS_v1 older;
     old_set *old;
 
+    memcpy(&old, &api.cuGraphExecKernelNodeSetParams, sizeof old);
+    memcpy(&older, params, sizeof older);
+    must((int)(is_old ? old(state.exec, node, &older)
+                      : api.cuGraphExecKernelNodeSetParams(state.exec, node,
+                                                           params)), "change");
+}
+
+/* Another factor, and one block more. */
+static CUDA_KERNEL_NODE_PARAMS *changed(void)
+{
     CUDA_KERNEL_NODE_PARAMS *params;
 
-    memcpy(&old, &api.cuGraphExecKernelNodeSetParams, sizeof old);
     state.factors[1] = 7;
     params = &link_of(1)->params;
     params->gridDimX = 5;
-    memcpy(&older, params, sizeof older);
-    must((int)(is_old ? old(state.exec, state.links[1], &older)
-                      : api.cuGraphExecKernelNodeSetParams(
-                            state.exec, state.links[1], params)), "change");
+    return params;
 }
 
-static void change_set(void)
+static void change(void)
 {
-    const CUDA_MEMSET_NODE_PARAMS set = to(0x40800000);
+    set_kernel(state.links[1], changed());
+}
 
-    must((int)api.cuGraphExecMemsetNodeSetParams(state.exec, state.set, &set,
-                                                 NULL), "change");
+static void change_node(void)
+{
+    CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
+
+    memcpy(&params.kernel, changed(), sizeof params.kernel);
+    must((int)api.cuGraphExecNodeSetParams(state.exec, state.links[1],
+                                           &params), "change");
+}
+
+/* The first link is what the second one was. */
+static void change_function(void)
+{
+    CUDA_KERNEL_NODE_PARAMS params = link_of(1)->params;
+
+    params.kernelParams = link_of(0)->arguments;
+    set_kernel(state.links[0], &params);
+}
+
+static void change_before(void)
+{
+    const CUDA_MEMSET_NODE_PARAMS set = set_to(1);
+    const CUDA_HOST_NODE_PARAMS host = told(1);
+    CUDA_MEMCPY3D copy;
+    CUgraph child;
+
+    if (state.kind == SET)
+        must((int)api.cuGraphExecMemsetNodeSetParams(
+                 state.exec, state.before, &set, NULL), "change");
+    if (state.kind == HOST)
+        must((int)api.cuGraphExecHostNodeSetParams(state.exec, state.before,
+                                                   &host), "change");
+    if (state.kind == COPY) {
+        copy = copy_of(1);
+        must((int)api.cuGraphExecMemcpyNodeSetParams(
+                 state.exec, state.before, &copy, NULL), "change");
+    }
+    if (state.kind == CHILD) {
+        child = child_of(1);
+        must((int)api.cuGraphExecChildGraphNodeSetParams(
+                 state.exec, state.before, child), "change");
+        must((int)api.cuGraphDestroy(child), "cuGraphDestroy");
+    }
 }
 
 static void disable(void)
@@ -375,16 +583,17 @@ static void update_by(CUgraph graph)
     memcpy(&old, &api.cuGraphExecUpdate, sizeof old);
     result = is_old ? old(state.exec, graph, &error, &why)
                     : api.cuGraphExecUpdate(state.exec, graph, &info);
-    printf("update %d\n", (int)result);
+    fprintf(state.out, "update %d\n", (int)result);
     must((int)api.cuGraphDestroy(graph), "cuGraphDestroy");
 }
 
 static void update(void)
 {
-    CUgraphNode links[LINKS], set;
+    CUgraphNode links[LINKS], before;
 
     state.factors[1] = 11;
-    update_by(state.set == NULL ? recorded(0, 1) : built(links, &set));
+    update_by(state.before == NULL ? recorded(0, 1)
+                                   : built(links, &before, LINKS));
 }
 
 /* By a graph that has nothing. */
@@ -416,7 +625,7 @@ static void print_sum(CUresult result)
     double sum = 0;
 
     if (result != CUDA_SUCCESS) {
-        printf("launch %d\n", (int)result);
+        fprintf(state.out, "launch %d\n", (int)result);
         return;
     }
     must((int)api.cuStreamSynchronize(state.stream), "cuStreamSynchronize");
@@ -425,7 +634,7 @@ static void print_sum(CUresult result)
              "copy");
         for (int i = 0; i < N; i++)
             sum += (double)(i % 13) * (double)values[i];
-        printf(k < LINKS ? "%.0f " : "%.0f\n", sum);
+        fprintf(state.out, k < LINKS ? "%.0f " : "%.0f\n", sum);
     }
 }
 
@@ -443,7 +652,8 @@ static void launch_captured(void)
     must((int)api.cuStreamBeginCapture(state.stream,
                                        CU_STREAM_CAPTURE_MODE_RELAXED),
          "cuStreamBeginCapture");
-    printf("captured %d\n", (int)api.cuGraphLaunch(state.exec, state.stream));
+    fprintf(state.out, "captured %d\n",
+            (int)api.cuGraphLaunch(state.exec, state.stream));
     if (api.cuStreamEndCapture(state.stream, &graph) == CUDA_SUCCESS)
         must((int)api.cuGraphDestroy(graph), "cuGraphDestroy");
     launch();
@@ -487,36 +697,110 @@ static const struct {
     const char *word;
     void (*run)(void);
 } steps[] = {
-    {"load", load}, {"library", load_library},
-    {"unload", unload_library}, {"record", record}, {"twice", record_twice},
-    {"much", record_much},
-    {"build", build}, {"nest", nest}, {"event", add_event}, {"drop", drop},
+    {"load", load}, {"library", load_library}, {"unload", unload_library},
+    {"record", record}, {"twice", record_twice}, {"much", record_much},
+    {"build", build}, {"build_first", build_first},
+    {"build_copy", build_copy}, {"build_host", build_host},
+    {"build_child", build_child},
+    {"nest", nest}, {"event", add_event}, {"wait", add_wait},
+    {"signal", add_signal}, {"semaphore", add_semaphore},
+    {"allocation", add_allocation}, {"free", add_free},
+    {"operation", add_operation}, {"condition", add_condition},
+    {"empty", add_empty}, {"unknown", add_unknown},
+    {"cooperative", make_cooperative}, {"cluster", make_cluster},
+    {"updatable", make_updatable}, {"drop", drop},
     {"instantiate", instantiate}, {"params", instantiate_params},
-    {"device", instantiate_device}, {"change", change}, {"set", change_set},
+    {"device", instantiate_device}, {"change", change},
+    {"node", change_node}, {"function", change_function},
+    {"set", change_before},
     {"disable", disable}, {"update", update}, {"wrong", update_wrong},
     {"launch", launch}, {"into", launch_captured}, {"direct", launch_direct},
     {"end", end}, {"reset", reset}, {"release", release},
 };
 
-int main(int argc, char **argv)
+static void take_step(const char *word)
 {
-    size_t size;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (strcmp(steps[i].word, word) == 0)
+            steps[i].run();
+}
 
-    if (argc < 3)
-        return 2;
-    open_driver(argv[1]);
-    state.cubin = compile(argv[2], "-default-device", &size);
+/* A thread begins, with a stream and buffers of its own. */
+static void enter(void)
+{
+    static const float zeros[N];
+
+    must((int)api.cuCtxSetCurrent(state.context), "context");
     must((int)api.cuStreamCreate(&state.stream, 0), "stream");
     for (int k = 0; k <= LINKS; k++) {
-        static const float zeros[N];
-
         must((int)api.cuMemAlloc(&state.buffers[k], sizeof zeros), "memory");
         must((int)api.cuMemcpyHtoD(state.buffers[k], zeros, sizeof zeros),
              "copy");
     }
-    for (int k = 3; k < argc; k++)
-        for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-            if (strcmp(steps[i].word, argv[k]) == 0)
-                steps[i].run();
+}
+
+struct thread {
+    pthread_t id;
+    struct state state;
+    pthread_barrier_t *step;
+    char **words;              /* to a NULL */
+    char *text;                /* what it has told */
+    size_t size;
+};
+
+static void *run_thread(void *context)
+{
+    struct thread *const thread = context;
+
+    state = thread->state;
+    state.out = open_memstream(&thread->text, &thread->size);
+    if (state.out == NULL)
+        exit(7);
+    enter();
+    for (char **word = thread->words; *word != NULL; word++) {
+        take_step(*word);
+        pthread_barrier_wait(thread->step);
+    }
+    fclose(state.out);
+    return NULL;
+}
+
+/* What the second thread fills its buffers with begins at another number. */
+static void run_apart(char **words)
+{
+    struct thread threads[THREADS];
+    pthread_barrier_t step;
+
+    must(pthread_barrier_init(&step, NULL, THREADS), "barrier");
+    for (int k = 0; k < THREADS; k++) {
+        threads[k] = (struct thread){.state = state, .step = &step,
+                                     .words = words};
+        threads[k].state.launches = 10 * k;
+        must(pthread_create(&threads[k].id, NULL, run_thread, &threads[k]),
+             "thread");
+    }
+    for (int k = 0; k < THREADS; k++) {
+        must(pthread_join(threads[k].id, NULL), "thread");
+        fputs(threads[k].text, stdout);
+        free(threads[k].text);
+    }
+    pthread_barrier_destroy(&step);
+}
+
+int main(int argc, char **argv)
+{
+    size_t size;
+    int k = 3;
+
+    if (argc < 3)
+        return 2;
+    state.out = stdout;
+    open_driver(argv[1]);
+    state.cubin = compile(argv[2], "-default-device", &size);
+    enter();
+    for (; k < argc && strcmp(argv[k], "apart") != 0; k++)
+        take_step(argv[k]);
+    if (k < argc)
+        run_apart(&argv[k + 1]);
     return 0;
 }
