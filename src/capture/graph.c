@@ -145,9 +145,9 @@ static void read_clone(const struct shmt_capture_driver *driver,
 {
     if (driver->GraphClone(&graph->clone, from) != CUDA_SUCCESS)
         graph->clone = NULL;
-    if (!shmt_capture_graph_read(driver, graph, graph->clone != NULL
-                                                    ? graph->clone : from) ||
-        (graph->clone == NULL && graph->why == NULL))
+    (void)shmt_capture_graph_read(driver, graph, graph->clone != NULL
+                                                     ? graph->clone : from);
+    if (graph->clone == NULL && graph->why == NULL)
         graph->why = "the driver does not copy its graph";
     if (driver->GraphExecGetFlags(exec, &graph->flags) != CUDA_SUCCESS)
         graph->why = "the driver does not say how its graph was made";
@@ -462,9 +462,8 @@ static CUresult launch(__typeof__(cuGraphLaunch) *real, CUgraphExec exec,
     if (graph->swaps != NULL)
         return shmt_capture_swaps_launch(graph->swaps, real, exec, stream,
                                          seen_as);
-    if (graph->changed && graph->clone != NULL &&
-        !shmt_capture_graph_read(driver, graph, graph->clone))
-        graph->why = "the driver does not say what its graph has";
+    if (graph->changed && graph->clone != NULL)
+        (void)shmt_capture_graph_read(driver, graph, graph->clone);
     if (shmt_capture_setting()->list ? choose_timed(graph) : choose(graph))
         launched = shmt_capture_parts_launch(driver, graph, exec, seen_as,
                                              &result);

@@ -67,11 +67,12 @@ static bool look_into(const struct shmt_capture_driver *driver,
                       struct shmt_capture_graph *graph, CUgraph from,
                       bool inside, CUgraphNode **nodes, size_t *count)
 {
-    bool whole = true;
+    bool whole;
 
     if (!shmt_capture_order(driver, from, nodes, count) && !inside)
         graph->why = "what depends on what in its graph is not known, as where "
                      "launches are programmatic";
+    whole = *nodes != NULL;
     for (size_t k = 0; whole && k < *count; k++) {
         CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
         CUgraphNode *further = NULL;
@@ -102,41 +103,45 @@ bool shmt_capture_graph_read(const struct shmt_capture_driver *driver,
     graph->nodes = NULL;
     graph->kernel_count = 0;
     graph->changed = false;
-    return look_into(driver, graph, from, false, &graph->nodes,
-                     &graph->node_count);
+    if (look_into(driver, graph, from, false, &graph->nodes,
+                  &graph->node_count))
+        return true;
+    graph->kernel_count = 0;
+    shmt_capture_note("a graph is left out: the driver does not say what it "
+                      "has");
+    return false;
 }
 
 static bool is_open(const struct shmt_capture_driver *driver, CUgraphNode node)
 {
-    CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    CUgraphNodeType type;
     struct shmt_capture_launch launch;
     CUgraph child;
 
     if (driver->GraphNodeGetType(node, &type) != CUDA_SUCCESS)
-        return false;
+        return true;
     if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-        return shmt_capture_node_launch(driver, node, &launch) &&
+        return !shmt_capture_node_launch(driver, node, &launch) ||
                shmt_capture_launch_is_open(launch.handle);
     return type == CU_GRAPH_NODE_TYPE_GRAPH &&
-           driver->GraphChildGraphNodeGetGraph(node, &child) ==
-               CUDA_SUCCESS &&
-           shmt_capture_graph_is_open(driver, child);
+           (driver->GraphChildGraphNodeGetGraph(node, &child) !=
+                CUDA_SUCCESS ||
+            shmt_capture_graph_is_open(driver, child));
 }
 
 bool shmt_capture_graph_is_open(const struct shmt_capture_driver *driver,
                                 CUgraph graph)
 {
-    CUgraphNode *nodes;
+    CUgraphNode *nodes = NULL;
     size_t count = 0;
-    bool open = false;
+    bool listed, open = false;
 
-    if (driver->GraphGetNodes(graph, NULL, &count) != CUDA_SUCCESS)
-        return false;
-    nodes = calloc(count + 1, sizeof(CUgraphNode));
-    if (nodes != NULL &&
-        driver->GraphGetNodes(graph, nodes, &count) == CUDA_SUCCESS)
-        for (size_t k = 0; k < count && !open; k++)
-            open = is_open(driver, nodes[k]);
+    if (driver->GraphGetNodes(graph, NULL, &count) == CUDA_SUCCESS)
+        nodes = calloc(count + 1, sizeof(CUgraphNode));
+    listed = nodes != NULL &&
+             driver->GraphGetNodes(graph, nodes, &count) == CUDA_SUCCESS;
+    for (size_t k = 0; listed && k < count && !open; k++)
+        open = is_open(driver, nodes[k]);
     free(nodes);
-    return open;
+    return open || !listed;
 }

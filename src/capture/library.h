@@ -752,19 +752,20 @@ struct shmt_capture_graph {
 
 /* -- inside.c ------------------------------------------------------------- */
 
-/* Whether a kernel of it, or of a graph inside of it, is to be captured, as far
- * as the driver says it. */
+/* Whether a kernel of it, or of a graph inside of it, is to be captured, or the
+ * driver does not say it. */
 bool shmt_capture_graph_is_open(const struct shmt_capture_driver *driver,
                                 CUgraph graph);
 /* The nodes and kernels of `from`, and why it is not launched in parts; false:
- * the driver does not say all. */
+ * what it has is not known, which a note says. */
 bool shmt_capture_graph_read(const struct shmt_capture_driver *driver,
                              struct shmt_capture_graph *graph, CUgraph from);
 
 /* -- order.c -------------------------------------------------------------- */
 
 /* The nodes of a graph, none before one that it depends on; they are the
- * caller's.  false: its dependencies are not known, and the order is any. */
+ * caller's.  false: its dependencies are not known, and the order is any, or,
+ * where *out is NULL, neither are its nodes. */
 bool shmt_capture_order(const struct shmt_capture_driver *driver,
                         CUgraph graph, CUgraphNode **out, size_t *count);
 

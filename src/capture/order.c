@@ -96,21 +96,24 @@ bool shmt_capture_order(const struct shmt_capture_driver *driver,
 {
     struct edges edges = {0};
     CUgraphNode *nodes = NULL, *sorted = NULL;
-    bool known;
+    bool listed, known;
 
     *count = 0;
-    known = driver->GraphGetNodes(graph, NULL, count) == CUDA_SUCCESS;
+    listed = driver->GraphGetNodes(graph, NULL, count) == CUDA_SUCCESS;
     nodes = calloc(*count + 1, sizeof(CUgraphNode));
     sorted = calloc(*count + 1, sizeof(CUgraphNode));
-    known = known && nodes != NULL && sorted != NULL &&
-            (*count == 0 ||
-             driver->GraphGetNodes(graph, nodes, count) == CUDA_SUCCESS) &&
-            read_edges(driver, graph, nodes, *count, &edges) &&
+    listed = listed && nodes != NULL && sorted != NULL &&
+             (*count == 0 ||
+              driver->GraphGetNodes(graph, nodes, count) == CUDA_SUCCESS);
+    known = listed && read_edges(driver, graph, nodes, *count, &edges) &&
             sort(&edges, nodes, *count, sorted);
     free_edges(&edges);
-    free(known ? nodes : sorted);
-    *out = known ? sorted : nodes;
-    if (*out == NULL)
+    *out = known ? sorted : listed ? nodes : NULL;
+    if (*out != sorted)
+        free(sorted);
+    if (*out != nodes)
+        free(nodes);
+    if (!listed)
         *count = 0;
     return known;
 }

@@ -215,6 +215,22 @@ check "a graph that nobody asked for is let pass, and no copy of it kept" all \
     "exits 0" "cmp -s alone out" none "err_lacks 'left out'" \
     "grep -q '^1 graphs, 1 executable$' left"
 options="-k many"
+for failing in GraphGetNodes=1,3 GraphGetNodes=1,4 \
+    GraphNodeGetType=1 GraphKernelNodeGetParams=1; do
+    FAKE_CUDA_FAIL=$failing
+    export FAKE_CUDA_FAIL
+    graphed runtime load record instantiate launch launch end drop
+    unset FAKE_CUDA_FAIL
+    check "$failing: what a graph has is not known, which is told" all \
+        as_alone none \
+        "err_has '^shmtune: a graph is left out: the driver does not say what'"
+done
+FAKE_CUDA_FAIL=GraphGetNodes=1,5
+export FAKE_CUDA_FAIL
+graphed runtime load build instantiate change launch launch end drop
+unset FAKE_CUDA_FAIL
+check "nor is it where the graph was changed" all as_alone none \
+    "err_has '^shmtune: a graph is left out: the driver does not say what'"
 for failing in GraphClone=1 GraphClone=1,2 GraphInstantiate=2,2 \
     GraphUpload=2 GraphDestroyNode=1 GraphGetEdges=1 GraphExecGetFlags=1; do
     FAKE_CUDA_FAIL=$failing
