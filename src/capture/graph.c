@@ -138,24 +138,20 @@ static void free_graph(const struct shmt_capture_driver *driver,
 
 /* -- what is known of an executable graph --------------------------------- */
 
-/* Its clone, as it is now. */
-static void read_clone(const struct shmt_capture_driver *driver,
-                       struct shmt_capture_graph *graph, CUgraphExec exec,
-                       CUgraph from)
+/* Why no part of it can be launched; or NULL. */
+static const char *trouble_of(const struct shmt_capture_driver *driver,
+                              struct shmt_capture_graph *graph,
+                              CUgraphExec exec)
 {
-    if (driver->GraphClone(&graph->clone, from) != CUDA_SUCCESS)
-        graph->clone = NULL;
-    (void)shmt_capture_graph_read(driver, graph, graph->clone != NULL
-                                                     ? graph->clone : from);
-    if (graph->clone == NULL && graph->why == NULL)
-        graph->why = "the driver does not copy its graph";
     if (driver->GraphExecGetFlags(exec, &graph->flags) != CUDA_SUCCESS)
-        graph->why = "the driver does not say how its graph was made";
+        return "the driver does not say how its graph was made";
     if ((graph->flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
-        graph->why = "its graph may be launched by the device";
+        return "its graph may be launched by the device";
+    return graph->why;
 }
 
-/* What was asked for of the graph; NULL: nothing. */
+/* What was asked for of the graph; NULL: nothing.  Of one that is not launched
+ * in parts there is no clone, and the nodes are the application's. */
 static struct shmt_capture_graph *
 make_graph(const struct shmt_capture_driver *driver, CUgraphExec exec,
            CUgraph from)
@@ -166,10 +162,17 @@ make_graph(const struct shmt_capture_driver *driver, CUgraphExec exec,
 
     if (graph == NULL)
         return NULL;
-    read_clone(driver, graph, exec, from);
-    if (graph->why != NULL && graph->clone != NULL) {
-        driver->GraphDestroy(graph->clone);
+    if (driver->GraphClone(&graph->clone, from) != CUDA_SUCCESS) {
         graph->clone = NULL;
+        graph->why = "the driver does not copy its graph";
+    } else if (shmt_capture_graph_read(driver, graph, graph->clone)) {
+        graph->why = trouble_of(driver, graph, exec);
+    }
+    if (graph->why != NULL) {
+        if (graph->clone != NULL)
+            driver->GraphDestroy(graph->clone);
+        graph->clone = NULL;
+        (void)shmt_capture_graph_read(driver, graph, from);
     }
     return graph;
 }
@@ -244,6 +247,20 @@ static void change(struct shmt_capture_graph *graph, bool whole)
         graph->why = not_followed;
 }
 
+/* One of which nothing was known: it is not followed.  NULL: there is no
+ * memory. */
+static struct shmt_capture_graph *begin_to_know(CUgraphExec exec)
+{
+    struct shmt_capture_graph *graph = calloc(1, sizeof *graph);
+
+    if (graph == NULL || !put(exec, graph)) {
+        free(graph);
+        return NULL;
+    }
+    graph->why = not_followed;
+    return graph;
+}
+
 /* That stays so when it is updated, and is known of every graph. */
 static void switch_nodes(CUgraphExec exec)
 {
@@ -251,15 +268,34 @@ static void switch_nodes(CUgraphExec exec)
 
     if (look() == NULL || replaces())
         return;
-    if (graph == NULL) {
-        graph = calloc(1, sizeof *graph);
-        if (graph == NULL || !put(exec, graph)) {
-            free(graph);
-            return;
-        }
-    }
+    if (graph == NULL)
+        graph = begin_to_know(exec);
+    if (graph == NULL)
+        return;
     graph->switched = true;
     graph->why = not_followed;
+}
+
+/* A graph without a clone may have a kernel now that somebody asked for, and
+ * has no more what the node was: its launches are left out by name. */
+static void set_unfollowed(CUgraphExec exec, struct shmt_capture_graph *graph,
+                           CUgraphNode node,
+                           const CUDA_KERNEL_NODE_PARAMS *kernel)
+{
+    struct shmt_capture_launch launch;
+
+    if (kernel == NULL || look() == NULL || replaces() ||
+        (graph != NULL && graph->clone != NULL))
+        return;
+    launch = shmt_capture_node_given(kernel);
+    if (graph == NULL && shmt_capture_launch_is_open(launch.handle))
+        graph = begin_to_know(exec);
+    if (graph == NULL)
+        return;
+    for (size_t k = graph->kernel_count; k-- > 0;)
+        if (graph->kernels[k].node == node)
+            graph->kernels[k] = graph->kernels[--graph->kernel_count];
+    (void)shmt_capture_graph_add(graph, node, &launch);
 }
 
 /* All that is said of nodes is said again.  Which one of the other graph is in
@@ -313,6 +349,7 @@ newer(const CUDA_KERNEL_NODE_PARAMS_v1 *params, CUDA_KERNEL_NODE_PARAMS *out)
         const CUgraphNode in_clone = own_of(graph, node);                    \
                                                                              \
         set_swapped(graph, node, kernel);                                    \
+        set_unfollowed(exec, graph, node, kernel);                           \
         change(graph, in_clone != NULL &&                                    \
                           shmt_capture_driver()->set given == CUDA_SUCCESS); \
     } while (0)

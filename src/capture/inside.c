@@ -37,22 +37,16 @@ static const char *trouble_of(CUgraphNodeType type)
     }
 }
 
-static bool add_kernel(const struct shmt_capture_driver *driver,
-                       struct shmt_capture_graph *graph, CUgraphNode node,
-                       bool inside)
+bool shmt_capture_graph_add(struct shmt_capture_graph *graph, CUgraphNode node,
+                            const struct shmt_capture_launch *launch)
 {
-    struct shmt_capture_node *made, one = {.node = inside ? NULL : node};
-    struct shmt_capture_launch launch;
+    struct shmt_capture_node *made,
+        one = {.node = node, .handle = launch->handle};
 
-    if (shmt_capture_node_is_updatable(driver, node))
-        graph->why = "its graph has nodes that the device changes";
-    if (!shmt_capture_node_launch(driver, node, &launch))
-        return false;
-    one.handle = launch.handle;
     if (!shmt_capture_launch_is_open(one.handle))
         return true;
-    memcpy(one.grid, launch.grid, sizeof one.grid);
-    memcpy(one.block, launch.block, sizeof one.block);
+    memcpy(one.grid, launch->grid, sizeof one.grid);
+    memcpy(one.block, launch->block, sizeof one.block);
     made = realloc(graph->kernels,
                    (graph->kernel_count + 1) * sizeof *graph->kernels);
     if (made == NULL)
@@ -60,6 +54,18 @@ static bool add_kernel(const struct shmt_capture_driver *driver,
     graph->kernels = made;
     made[graph->kernel_count++] = one;
     return true;
+}
+
+static bool add_kernel(const struct shmt_capture_driver *driver,
+                       struct shmt_capture_graph *graph, CUgraphNode node,
+                       bool inside)
+{
+    struct shmt_capture_launch launch;
+
+    if (shmt_capture_node_is_updatable(driver, node))
+        graph->why = "its graph has nodes that the device changes";
+    return shmt_capture_node_launch(driver, node, &launch) &&
+           shmt_capture_graph_add(graph, inside ? NULL : node, &launch);
 }
 
 /* The kernels of a graph, and of graphs inside of it; the nodes in order. */

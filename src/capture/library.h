@@ -756,6 +756,9 @@ struct shmt_capture_graph {
  * driver does not say it. */
 bool shmt_capture_graph_is_open(const struct shmt_capture_driver *driver,
                                 CUgraph graph);
+/* The kernel of a node, if somebody asked for it; false: there is no memory. */
+bool shmt_capture_graph_add(struct shmt_capture_graph *graph, CUgraphNode node,
+                            const struct shmt_capture_launch *launch);
 /* The nodes and kernels of `from`, and why it is not launched in parts; false:
  * what it has is not known, which a note says. */
 bool shmt_capture_graph_read(const struct shmt_capture_driver *driver,

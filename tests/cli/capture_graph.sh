@@ -203,6 +203,21 @@ check "which it stays when it is updated" all as_alone none \
 graphed runtime load build instantiate update change launch end drop
 check "and what is changed by the nodes of another graph than the last" all \
     as_alone none "err_has 'many .* left out: its graph was changed in a way'"
+options="-k many"
+for way in opened runtime own old; do
+    graphed "$way" load build_first instantiate function launch end drop
+    check "$way: and a kernel that a graph has only by a change of it" all \
+        as_alone none \
+        "err_has 'many (grid 4 x 1 x 1) .* left out: its graph was changed in a'"
+done
+graphed runtime load build_first instantiate function update launch end drop
+check "until it is updated" all as_alone none "out_has '^update 0$'" \
+    "err_lacks 'left out'"
+options="-k cover"
+graphed runtime load build_first device function launch end drop
+check "a kernel that is there no more is not spoken of" all as_alone none \
+    "err_lacks 'left out'"
+options=
 FAKE_CUDA_FAIL=GraphGetNodes=1,1
 export FAKE_CUDA_FAIL
 graphed runtime load build instantiate disable update launch end drop
@@ -296,13 +311,18 @@ check "what is only recorded counts as none" all "exits 0" \
 listed load build instantiate launch change launch launch end drop
 check "as they are when they are launched" all listed_as_alone \
     "row many 3 3 0 64.0" "grep -q '\"last_grid\": .5, 1, 1.' last"
-for steps in "build nest instantiate" "build device" "record event instantiate"
-do
+for steps in "build nest instantiate" "build device" \
+    "record event instantiate" "build device change"; do
     # shellcheck disable=SC2086
     listed load $steps launch launch end drop
     check "where it is not launched in parts they are counted: $steps" all \
         listed_as_alone "row many 2 2 2 null"
 done
+run capture --list --json -k many -- "$fake/graphed" runtime "$kernels" load \
+    build_first instantiate function launch launch end drop
+tail -n 1 out >last
+check "and what came into a graph that had nothing" all "exits 0" \
+    "row many 2 2 2 null"
 for failing in GraphClone=1 GraphInstantiate=2,3; do
     FAKE_CUDA_FAIL=$failing
     export FAKE_CUDA_FAIL

@@ -43,6 +43,7 @@ struct state {
     CUstream stream;
     CUgraph graph;
     enum before kind;              /* of a graph that was built: */
+    size_t count;                  /* of links */
     CUgraphNode before, links[LINKS];
     CUgraphExec exec;
     int launches;
@@ -328,15 +329,13 @@ static CUgraphNode add_before(CUgraph graph)
     return node;
 }
 
-/* Of so many links. */
-static CUgraph built(CUgraphNode links[LINKS], CUgraphNode *before,
-                     size_t count)
+static CUgraph built(CUgraphNode links[LINKS], CUgraphNode *before)
 {
     CUgraphNode behind[2];
     CUgraph graph;
 
     must((int)api.cuGraphCreate(&graph, 0), "cuGraphCreate");
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < state.count; k++) {
         if (k > 0)
             behind[0] = links[k - 1];
         must((int)api.cuGraphAddKernelNode(&links[k], graph, behind,
@@ -348,14 +347,20 @@ static CUgraph built(CUgraphNode links[LINKS], CUgraphNode *before,
     return graph;
 }
 
+static void build_links(size_t count)
+{
+    state.count = count;
+    state.graph = built(state.links, &state.before);
+}
+
 static void build(void)
 {
-    state.graph = built(state.links, &state.before, LINKS);
+    build_links(LINKS);
 }
 
 static void build_first(void)
 {
-    state.graph = built(state.links, &state.before, 1);
+    build_links(1);
 }
 
 static void build_copy(void)
@@ -592,8 +597,7 @@ static void update(void)
     CUgraphNode links[LINKS], before;
 
     state.factors[1] = 11;
-    update_by(state.before == NULL ? recorded(0, 1)
-                                   : built(links, &before, LINKS));
+    update_by(state.count == 0 ? recorded(0, 1) : built(links, &before));
 }
 
 /* By a graph that has nothing. */
