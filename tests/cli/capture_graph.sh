@@ -230,8 +230,8 @@ check "a graph that nobody asked for is let pass, and no copy of it kept" all \
     "exits 0" "cmp -s alone out" none "err_lacks 'left out'" \
     "grep -q '^1 graphs, 1 executable$' left"
 options="-k many"
-for failing in GraphGetNodes=1,3 GraphGetNodes=1,4 \
-    GraphNodeGetType=1 GraphKernelNodeGetParams=1; do
+for failing in GraphGetNodes=1,3 GraphGetNodes=1,4 GraphNodeGetType=1 \
+    GraphKernelNodeGetParams=1 GraphKernelNodeGetParams=1,5; do
     FAKE_CUDA_FAIL=$failing
     export FAKE_CUDA_FAIL
     graphed runtime load record instantiate launch launch end drop
