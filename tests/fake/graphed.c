@@ -22,6 +22,7 @@
 #include <cuda.h>
 
 #include "compiled.h"
+#include "graphed_driver.h"
 
 enum { N = 1000, LINKS = 3, THREADS = 2 };
 
@@ -50,92 +51,6 @@ struct state {
 };
 
 static _Thread_local struct state state = {.factors = {2, 3, 5}};
-
-/* -- the driver ----------------------------------------------------------- */
-
-#define FUNCTIONS(X)                                                         \
-    X(cuInit)                                                                \
-    X(cuDevicePrimaryCtxRelease)                                             \
-    X(cuDevicePrimaryCtxReset)                                               \
-    X(cuDevicePrimaryCtxRetain)                                              \
-    X(cuCtxSetCurrent)                                                       \
-    X(cuCtxSynchronize)                                                      \
-    X(cuModuleLoadData)                                                      \
-    X(cuModuleGetFunction)                                                   \
-    X(cuLibraryLoadData)                                                     \
-    X(cuLibraryUnload)                                                       \
-    X(cuLibraryGetKernel)                                                    \
-    X(cuMemAlloc)                                                            \
-    X(cuMemcpyHtoD)                                                          \
-    X(cuMemcpyDtoH)                                                          \
-    X(cuStreamCreate)                                                        \
-    X(cuStreamSynchronize)                                                   \
-    X(cuStreamBeginCapture)                                                  \
-    X(cuStreamEndCapture)                                                    \
-    X(cuLaunchKernel)                                                        \
-    X(cuGraphCreate)                                                         \
-    X(cuGraphDestroy)                                                        \
-    X(cuGraphAddKernelNode)                                                  \
-    X(cuGraphAddMemsetNode)                                                  \
-    X(cuGraphAddMemcpyNode)                                                  \
-    X(cuGraphAddHostNode)                                                    \
-    X(cuGraphAddChildGraphNode)                                              \
-    X(cuGraphAddNode)                                                        \
-    X(cuGraphKernelNodeSetAttribute)                                         \
-    X(cuGraphInstantiate)                                                    \
-    X(cuGraphInstantiateWithParams)                                          \
-    X(cuGraphExecKernelNodeSetParams)                                        \
-    X(cuGraphExecMemsetNodeSetParams)                                        \
-    X(cuGraphExecMemcpyNodeSetParams)                                        \
-    X(cuGraphExecHostNodeSetParams)                                          \
-    X(cuGraphExecChildGraphNodeSetParams)                                    \
-    X(cuGraphExecNodeSetParams)                                              \
-    X(cuGraphExecUpdate)                                                     \
-    X(cuGraphNodeSetEnabled)                                                 \
-    X(cuGraphLaunch)                                                         \
-    X(cuGraphExecDestroy)
-
-static struct {
-#define MEMBER(name) __typeof__(name) *name;
-    FUNCTIONS(MEMBER)
-} api;
-
-static int is_old;
-
-#define TEXT_OF(name) #name
-#define TEXT(name) TEXT_OF(name)
-
-static void open_driver(const char *way)
-{
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    CUresult (*get)(const char *, void **, int, cuuint64_t,
-                    CUdriverProcAddressQueryResult *);
-    CUdriverProcAddressQueryResult status;
-    /* As the runtime, which asks for older functions first. */
-    static const int versions[] = {10000, 11080, 13000};
-    const cuuint64_t flags =
-        strcmp(way, "own") == 0
-            ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : 0;
-
-    if (driver == NULL)
-        exit(9);
-    is_old = strcmp(way, "old") == 0;
-    store(&get, dlsym(driver, "cuGetProcAddress_v2"), "driver");
-#define FIND(name)                                                           \
-    {                                                                        \
-        void *found = NULL;                                                  \
-        if (strcmp(way, "opened") == 0)                                      \
-            found = dlsym(driver, TEXT(name));                               \
-        for (size_t k = 0; k < sizeof versions / sizeof versions[0]; k++)    \
-            if (strcmp(way, "opened") != 0 && (!is_old || found == NULL ||   \
-                                               versions[k] < 12000))         \
-                (void)get(#name, &found, versions[k], flags, &status);       \
-        store(&api.name, found, #name);                                      \
-    }
-    FUNCTIONS(FIND)
-    must((int)api.cuInit(0), "cuInit");
-    must((int)api.cuDevicePrimaryCtxRetain(&state.context, 0), "context");
-}
 
 /* -- the chain ------------------------------------------------------------ */
 
@@ -796,7 +711,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     state.out = stdout;
-    open_driver(argv[1]);
+    open_driver(argv[1], &state.context);
     state.cubin = compile(argv[2], "-default-device", &size);
     enter();
     for (; k < argc && strcmp(argv[k], "apart") != 0; k++)
