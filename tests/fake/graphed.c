@@ -314,6 +314,8 @@ static void add_node(CUgraphNodeType type)
     CUgraphNodeParams params = {.type = type};
     CUgraphNode node;
 
+    if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
+        must((int)api.cuEventCreate(&params.eventRecord.event, 0), "event");
 #if CUDA_VERSION >= 13000
     must((int)api.cuGraphAddNode(&node, state.graph, NULL, NULL, 0, &params),
          "node");
@@ -534,7 +536,7 @@ static void fill(void)
         values[i] = (float)(i % 7 + state.launches);
     must((int)api.cuMemcpyHtoD(state.buffers[0], values, sizeof values),
          "copy");
-    must((int)api.cuCtxSynchronize(), "cuCtxSynchronize");
+    must((int)api.cuStreamSynchronize(NULL), "cuStreamSynchronize");
     state.launches++;
 }
 

@@ -20,7 +20,6 @@
     X(cuDevicePrimaryCtxReset)                                               \
     X(cuDevicePrimaryCtxRetain)                                              \
     X(cuCtxSetCurrent)                                                       \
-    X(cuCtxSynchronize)                                                      \
     X(cuModuleLoadData)                                                      \
     X(cuModuleGetFunction)                                                   \
     X(cuLibraryLoadData)                                                     \
@@ -40,6 +39,7 @@
     X(cuGraphAddMemsetNode)                                                  \
     X(cuGraphAddMemcpyNode)                                                  \
     X(cuGraphAddHostNode)                                                    \
+    X(cuEventCreate)                                                         \
     X(cuGraphAddChildGraphNode)                                              \
     X(cuGraphAddNode)                                                        \
     X(cuGraphKernelNodeSetAttribute)                                         \
