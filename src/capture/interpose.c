@@ -328,7 +328,6 @@ static const struct {
     const char *symbol;
 } versions[] = {
     {"cuGetProcAddress", 12000, "cuGetProcAddress_v2"},
-    {"cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags"},
     {"cuGraphInstantiate", 11000, "cuGraphInstantiate_v2"},
     {"cuGraphExecUpdate", 12000, "cuGraphExecUpdate_v2"},
     {"cuGraphExecKernelNodeSetParams", 12000,

@@ -311,6 +311,20 @@ void shmt_capture_trial_end(struct shmt_capture_trial *trial, int launch,
 
 /* -- the end -------------------------------------------------------------- */
 
+/* Of a graph that it is in another line tells. */
+static void tell_one(struct shmt_capture_trial *one)
+{
+    const bool tried = atomic_load(&one->of_graph) != NULL;
+
+    shmt_capture_note("%s stays as it is%s: the program ended before its trial "
+                      "did, in which it made %zu of %d launches%s; --no-trial "
+                      "has it as tuned at once", one->name,
+                      tried ? " outside of graphs" : "", one->launched,
+                      SHMT_CAPTURE_TRIAL_LAUNCHES,
+                      !tried && atomic_load(&one->in_graph)
+                          ? ", others went into graphs" : "");
+}
+
 /* Of the driver nothing is asked: it may have gone already. */
 __attribute__((destructor)) static void tell_open(void)
 {
@@ -319,13 +333,7 @@ __attribute__((destructor)) static void tell_open(void)
     pthread_mutex_lock(&lock);
     for (struct shmt_capture_trial *one = trials; one != NULL; one = one->next)
         if (atomic_load(&one->verdict) == OPEN)
-            shmt_capture_note("%s stays as it is: the program ended before its "
-                              "trial did, in which it made %zu of %d "
-                              "launches%s; --no-trial has it as tuned at once",
-                              one->name, one->launched,
-                              SHMT_CAPTURE_TRIAL_LAUNCHES,
-                              atomic_load(&one->in_graph)
-                                  ? ", others went into graphs" : "");
+            tell_one(one);
     shmt_capture_joint_tell(trials);
     pthread_mutex_unlock(&lock);
 }

@@ -96,6 +96,9 @@ options="-k many"
 graphed runtime load record instantiate drop launch launch
 check "when all is captured nothing more is kept than the program has" all \
     "exits 0" "grep -q '^1 graphs, 1 executable$' left" "[ -d taken/many-1 ]"
+graphed runtime load record flags drop launch end
+check "one that is made executable with flags, too" all as_alone \
+    "holds many-1/memory-1.before.gz '0 2 4'"
 graphed runtime load build params set launch end drop
 check "a memset that is changed alone is what is done" all as_alone \
     "holds many-1/memory-0.before.gz '4 4 4'"

@@ -185,6 +185,10 @@ done
 graphed runtime load record instantiate drop 20xlaunch end
 check "a program that ends before is told" all whole \
     "err_has 'a graph with many stays as it is: the program ended before its trial did, in which it made 20 of 104 launches; --no-trial'"
+graphed runtime load direct record instantiate drop 120xlaunch end
+check "what is launched once besides is told of that alone" all whole \
+    "err_has '^shmtune: a graph with many is launched as tuned'" \
+    "err_has '^shmtune: many stays as it is outside of graphs: the program ended before its trial did, in which it made 1 of 104 launches; --no-trial'"
 for nth in 1 60; do
     FAKE_CUDA_FAIL=GraphExecKernelNodeSetParams=1,$nth
     export FAKE_CUDA_FAIL

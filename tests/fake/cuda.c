@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,9 +129,12 @@ static const struct {
     void (*function)(void);
 } older[] = {
     {"cuGraphInstantiate", 11000, (void (*)(void))too_old},
+    /* The newer one is no other version of it, but has a name of its own. */
+    {"cuGraphInstantiate", INT_MAX, (void (*)(void))fake_GraphInstantiate_v1},
+    {"cuGraphInstantiateWithFlags", INT_MAX,
+     (void (*)(void))fake_GraphInstantiate},
 #define ROW(name) {"cu" #name, 12000, (void (*)(void))fake_##name##_v1},
-    ROW(GraphGetEdges) ROW(GraphInstantiate) ROW(GraphExecUpdate)
-    ROW(GraphExecKernelNodeSetParams)
+    ROW(GraphGetEdges) ROW(GraphExecUpdate) ROW(GraphExecKernelNodeSetParams)
 #undef ROW
 };
 

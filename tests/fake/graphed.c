@@ -378,23 +378,30 @@ static void drop(void)
 }
 
 /* Functions of the same name have had other parameters. */
-typedef CUresult old_instantiate(CUgraphExec *, CUgraph, CUgraphNode *, char *,
-                                 size_t);
 typedef CUresult old_update(CUgraphExec, CUgraph, CUgraphNode *,
                             CUgraphExecUpdateResult *);
 typedef CUresult old_set(CUgraphExec, CUgraphNode,
                          const CUDA_KERNEL_NODE_PARAMS_v1 *);
 
+static void instantiate_flags(void)
+{
+    must((int)api.cuGraphInstantiateWithFlags(&state.exec, state.graph, 0),
+         "cuGraphInstantiateWithFlags");
+}
+
 static void instantiate(void)
 {
-    old_instantiate *old;
     CUgraphNode error;
-    char log[16];
+    char log[16] = "";
 
-    memcpy(&old, &api.cuGraphInstantiate, sizeof old);
-    must((int)(is_old ? old(&state.exec, state.graph, &error, log, sizeof log)
-                      : api.cuGraphInstantiate(&state.exec, state.graph, 0)),
+    if (with_log == NULL) {
+        instantiate_flags();
+        return;
+    }
+    must((int)with_log(&state.exec, state.graph, &error, log, sizeof log),
          "cuGraphInstantiate");
+    if (log[0] != '\0')
+        fprintf(state.out, "log %s\n", log);
 }
 
 static void instantiate_with(cuuint64_t flags)
@@ -628,7 +635,8 @@ static const struct {
     {"condition", add_condition}, {"empty", add_empty},
     {"unknown", add_unknown}, {"cooperative", make_cooperative},
     {"cluster", make_cluster}, {"updatable", make_updatable}, {"drop", drop},
-    {"instantiate", instantiate}, {"params", instantiate_params},
+    {"instantiate", instantiate}, {"flags", instantiate_flags},
+    {"params", instantiate_params},
     {"device", instantiate_device}, {"change", change}, {"node", change_node},
     {"function", change_function}, {"set", change_before},
     {"disable", disable}, {"update", update}, {"wrong", update_wrong},

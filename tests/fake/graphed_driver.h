@@ -43,7 +43,7 @@
     X(cuGraphAddChildGraphNode)                                              \
     X(cuGraphAddNode)                                                        \
     X(cuGraphKernelNodeSetAttribute)                                         \
-    X(cuGraphInstantiate)                                                    \
+    X(cuGraphInstantiateWithFlags)                                           \
     X(cuGraphInstantiateWithParams)                                          \
     X(cuGraphExecKernelNodeSetParams)                                        \
     X(cuGraphExecMemsetNodeSetParams)                                        \
@@ -62,6 +62,11 @@ static struct {
 } api;
 
 static int is_old;
+
+/* By this name the driver has no other one in any version. */
+typedef CUresult instantiate_with_log(CUgraphExec *, CUgraph, CUgraphNode *,
+                                      char *, size_t);
+static instantiate_with_log *with_log;     /* NULL: it was not asked for */
 
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
@@ -94,6 +99,13 @@ static void open_driver(const char *way, CUcontext *context)
         store(&api.name, found, #name);                                      \
     }
     FUNCTIONS(FIND)
+    if (strcmp(way, "opened") != 0) {
+        void *found = NULL;
+
+        (void)get("cuGraphInstantiate", &found, is_old ? 11080 : 13000, flags,
+                  &status);
+        store(&with_log, found, "cuGraphInstantiate");
+    }
     must((int)api.cuInit(0), "cuInit");
     must((int)api.cuDevicePrimaryCtxRetain(context, 0), "context");
 }
