@@ -504,8 +504,7 @@ static CUresult launch(__typeof__(cuGraphLaunch) *real, CUgraphExec exec,
     if (shmt_capture_setting()->list ? choose_timed(graph) : choose(graph))
         launched = shmt_capture_parts_launch(driver, graph, exec, seen_as,
                                              &result);
-    if (!shmt_capture_setting()->list)
-        let_pass(exec, graph);
+    let_pass(exec, graph);
     return launched ? result : real(exec, stream);
 }
 

@@ -70,29 +70,15 @@ static bool keep_arguments(struct swap *swap,
     return true;
 }
 
-static CUDA_KERNEL_NODE_PARAMS own_params(
-    const struct shmt_capture_function *function,
-    const struct shmt_capture_launch *launch)
+/* Of whatever function. */
+static CUDA_KERNEL_NODE_PARAMS params_of(const unsigned grid[3],
+                                         const unsigned block[3],
+                                         unsigned shared, void **arguments)
 {
     return (CUDA_KERNEL_NODE_PARAMS){
-        .func = function->is_kernel ? NULL : launch->handle,
-        .kern = function->is_kernel ? (CUkernel)launch->handle : NULL,
-        .gridDimX = launch->grid[0], .gridDimY = launch->grid[1],
-        .gridDimZ = launch->grid[2], .blockDimX = launch->block[0],
-        .blockDimY = launch->block[1], .blockDimZ = launch->block[2],
-        .sharedMemBytes = launch->shared,
-        .kernelParams = launch->arguments};
-}
-
-static CUDA_KERNEL_NODE_PARAMS
-tuned_params(const struct shmt_capture_replacement *by, void **arguments)
-{
-    return (CUDA_KERNEL_NODE_PARAMS){
-        .func = by->function, .sharedMemBytes = by->shared,
-        .gridDimX = by->grid[0], .gridDimY = by->grid[1],
-        .gridDimZ = by->grid[2], .blockDimX = by->block[0],
-        .blockDimY = by->block[1], .blockDimZ = by->block[2],
-        .kernelParams = arguments};
+        .gridDimX = grid[0], .gridDimY = grid[1], .gridDimZ = grid[2],
+        .blockDimX = block[0], .blockDimY = block[1], .blockDimZ = block[2],
+        .sharedMemBytes = shared, .kernelParams = arguments};
 }
 
 /* What is in the place of this launch, if anything is. */
@@ -121,8 +107,15 @@ static bool fill(struct swap *swap, struct shmt_capture_launch *launch)
         return false;
     memcpy(swap->arguments + layout.count, by.arguments,
            layout.count * sizeof(void *));
-    swap->own = own_params(&function, launch);
-    swap->tuned = tuned_params(&by, swap->arguments + layout.count);
+    swap->own = params_of(launch->grid, launch->block, launch->shared,
+                          swap->arguments);
+    if (function.is_kernel)
+        swap->own.kern = (CUkernel)launch->handle;
+    else
+        swap->own.func = launch->handle;
+    swap->tuned = params_of(by.grid, by.block, by.shared,
+                            swap->arguments + layout.count);
+    swap->tuned.func = by.function;
     swap->alone = by.trial;
     swap->name = function.name;
     return true;
