@@ -29,8 +29,9 @@ static void find_all(void)
         missing = "cu" #name;
     SHMT_CAPTURE_DRIVER_LIST(FIND)
 #undef FIND
-    shmt_capture_symbol("cuGraphGetEdges", &driver.GraphGetEdges);
-    driver.graphs = driver.GraphGetEdges != NULL;
+    shmt_capture_symbol("cuGraphNodeGetDependencies",
+                        &driver.GraphNodeGetDependencies);
+    driver.graphs = driver.GraphNodeGetDependencies != NULL;
 #define FIND(name)                                                           \
     shmt_capture_symbol(TEXT(cu##name), &driver.name);                       \
     driver.graphs = driver.graphs && driver.name != NULL;

@@ -7,7 +7,7 @@
  * where some are to be captured or timed parts.c launches it.  Where kernels
  * are replaced swap.c launches it, and its graph is kept as long.
  */
-#include "capture/library.h"
+#include "capture/graph.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -282,12 +282,12 @@ static void set_unfollowed(CUgraphExec exec, struct shmt_capture_graph *graph,
                            CUgraphNode node,
                            const CUDA_KERNEL_NODE_PARAMS *kernel)
 {
-    struct shmt_capture_launch launch;
+    struct shmt_capture_launch launch = {0};
 
     if (kernel == NULL || look() == NULL || replaces() ||
         (graph != NULL && graph->clone != NULL))
         return;
-    launch = shmt_capture_node_given(kernel);
+    shmt_capture_node_give(&launch, kernel);
     if (graph == NULL && shmt_capture_launch_is_open(launch.handle))
         graph = begin_to_know(exec);
     if (graph == NULL)
@@ -298,15 +298,27 @@ static void set_unfollowed(CUgraphExec exec, struct shmt_capture_graph *graph,
     (void)shmt_capture_graph_add(graph, node, &launch);
 }
 
-/* All that is said of nodes is said again.  Which one of the other graph is in
- * the place of which nobody says: nothing more is replaced there. */
+/* The kernels that are replaced in it are others. */
+static void update_swapped(struct shmt_capture_graph *graph, CUgraph from)
+{
+    const struct shmt_capture_driver *driver = look();
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+
+    if (driver == NULL || graph == NULL || graph->swaps == NULL)
+        return;
+    driver->ThreadExchangeStreamCaptureMode(&mode);
+    shmt_capture_swaps_update(graph->swaps, from);
+    driver->ThreadExchangeStreamCaptureMode(&mode);
+}
+
+/* All that is said of nodes is said again. */
 static void update(CUgraphExec exec, CUgraph from)
 {
-    const struct shmt_capture_graph *before = find(exec);
+    struct shmt_capture_graph *before = find(exec);
     const bool switched = before != NULL && before->switched;
 
     if (replaces()) {
-        forget(exec);
+        update_swapped(before, from);
         return;
     }
     remember(exec, from);

@@ -3,7 +3,7 @@
  * inside: what a graph has: the kernels that somebody asked for, and whether it
  * can be launched in parts.  Called by graph.c.
  */
-#include "capture/library.h"
+#include "capture/graph.h"
 
 #include <stdlib.h>
 #include <string.h>

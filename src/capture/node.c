@@ -3,7 +3,7 @@
  * node: the launch that a kernel node of a graph is.  Called by graph.c,
  * parts.c and swap.c.
  */
-#include "capture/library.h"
+#include "capture/graph.h"
 
 #include <string.h>
 
@@ -27,17 +27,21 @@ static void read_attributes(const struct shmt_capture_driver *driver,
         memset(launch->cluster, 0, sizeof launch->cluster);
 }
 
-struct shmt_capture_launch
-shmt_capture_node_given(const CUDA_KERNEL_NODE_PARAMS *params)
+void shmt_capture_node_give(struct shmt_capture_launch *launch,
+                            const CUDA_KERNEL_NODE_PARAMS *params)
 {
-    return (struct shmt_capture_launch){
-        .handle = params->func != NULL ? params->func
-                                       : (CUfunction)params->kern,
-        .grid = {params->gridDimX, params->gridDimY, params->gridDimZ},
-        .block = {params->blockDimX, params->blockDimY, params->blockDimZ},
-        .shared = params->sharedMemBytes,
-        .arguments = params->kernelParams,
-        .extra = params->extra};
+    const unsigned grid[] = {params->gridDimX, params->gridDimY,
+                             params->gridDimZ};
+    const unsigned block[] = {params->blockDimX, params->blockDimY,
+                              params->blockDimZ};
+
+    launch->handle = params->func != NULL ? params->func
+                                          : (CUfunction)params->kern;
+    memcpy(launch->grid, grid, sizeof grid);
+    memcpy(launch->block, block, sizeof block);
+    launch->shared = params->sharedMemBytes;
+    launch->arguments = params->kernelParams;
+    launch->extra = params->extra;
 }
 
 bool shmt_capture_node_launch(const struct shmt_capture_driver *driver,
@@ -48,7 +52,8 @@ bool shmt_capture_node_launch(const struct shmt_capture_driver *driver,
 
     if (driver->GraphKernelNodeGetParams(node, &params) != CUDA_SUCCESS)
         return false;
-    *out = shmt_capture_node_given(&params);
+    *out = (struct shmt_capture_launch){0};
+    shmt_capture_node_give(out, &params);
     read_attributes(driver, node, out);
     return true;
 }

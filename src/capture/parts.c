@@ -6,7 +6,7 @@
  * that the kernel keeps all that the application has said of it.  Called by
  * graph.c.
  */
-#include "capture/library.h"
+#include "capture/graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>

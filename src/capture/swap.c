@@ -5,20 +5,24 @@
  * as it is.  A graph is tried as a kernel is, by trial.c, as a whole: its
  * launches are made as tuned, and as they were, in turns.  Called by graph.c.
  */
-#include "capture/library.h"
+#include "capture/graph.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel of it, and what becomes of it. */
+/* A node with a kernel that has something in the place of some launch. */
 struct swap {
     CUgraphNode node;          /* of the graph that it was made from */
+    size_t place;              /* in the shape of this graph */
+    struct shmt_capture_launch seen;   /* the arguments are not kept */
+    /* What is in the place of this one. */
     CUDA_KERNEL_NODE_PARAMS own, tuned;
     unsigned char *bytes;      /* of its parameters */
     void **arguments;          /* as it was, and then as tuned */
-    struct shmt_capture_trial *alone;  /* of launches of the kernel */
+    struct shmt_capture_trial *alone;  /* of launches of the kernel; or NULL:
+                                        * nothing is */
     const char *name;
     bool is_tuned;             /* in the executable graph */
 };
@@ -27,7 +31,7 @@ struct swap {
  * program may make the same graph again and again. */
 struct tried {
     struct tried *next;
-    size_t node_count, swap_count;
+    size_t node_count, count;
     struct shmt_capture_trial **alone;
     char name[1024];
     struct shmt_capture_trial trial;
@@ -35,18 +39,25 @@ struct tried {
 
 struct shmt_capture_swaps {
     const struct shmt_capture_driver *driver;
-    size_t node_count, count;
+    struct shmt_capture_shape shape;
+    size_t count;
     struct swap *items;
-    struct tried *tried;
+    struct tried *tried;       /* NULL: nothing is replaced */
     bool over;                 /* the driver does not change its nodes */
+    bool told;                 /* that it is not known what is where */
 };
 
 /* -- one kernel ----------------------------------------------------------- */
 
-static void free_swap(struct swap *swap)
+/* It is as the application has it. */
+static void clear(struct swap *swap)
 {
     free(swap->bytes);
     free(swap->arguments);
+    swap->bytes = NULL;
+    swap->arguments = NULL;
+    swap->alone = NULL;
+    swap->is_tuned = false;
 }
 
 /* The parameters themselves: the node's go with the graph. */
@@ -81,99 +92,132 @@ static CUDA_KERNEL_NODE_PARAMS params_of(const unsigned grid[3],
         .sharedMemBytes = shared, .kernelParams = arguments};
 }
 
-/* What is in the place of this launch, if anything is. */
-static bool fill(struct swap *swap, struct shmt_capture_launch *launch)
+static const char *keep_launch(struct swap *swap,
+                               const struct shmt_capture_function *function,
+                               struct shmt_capture_launch *launch,
+                               size_t *count)
 {
     void *given[SHMT_CAPTURE_PARAMETERS];
-    struct shmt_capture_replacement by;
-    struct shmt_capture_function function;
     struct shmt_capture_layout layout;
-    const char *why;
+    const char *why = shmt_capture_layout_of(function, launch->handle, &layout);
 
-    if (!shmt_capture_function_of(launch->handle, &function) ||
-        !shmt_capture_replace_knows(&function))
-        return false;
-    why = shmt_capture_layout_of(&function, launch->handle, &layout);
     if (why == NULL)
         why = shmt_capture_arguments(launch, &layout, given);
     if (why == NULL && !keep_arguments(swap, &layout, given))
         why = "there is no memory";
+    launch->arguments = swap->arguments;
+    *count = layout.count;
+    return why;
+}
+
+/* What is in the place of this launch, if anything is. */
+static bool fill(struct swap *swap, struct shmt_capture_launch launch)
+{
+    struct shmt_capture_replacement by;
+    struct shmt_capture_function function;
+    const char *why;
+    size_t count;
+
+    if (!shmt_capture_function_of(launch.handle, &function) ||
+        !shmt_capture_replace_knows(&function))
+        return false;
+    why = keep_launch(swap, &function, &launch, &count);
     if (why != NULL) {
         shmt_capture_note("%s stays as it is: %s", function.name, why);
         return false;
     }
-    launch->arguments = swap->arguments;
-    if (!shmt_capture_replace_node(&function, launch, &by))
+    if (!shmt_capture_replace_node(&function, &launch, &by))
         return false;
-    memcpy(swap->arguments + layout.count, by.arguments,
-           layout.count * sizeof(void *));
-    swap->own = params_of(launch->grid, launch->block, launch->shared,
+    memcpy(swap->arguments + count, by.arguments, count * sizeof(void *));
+    swap->own = params_of(launch.grid, launch.block, launch.shared,
                           swap->arguments);
     if (function.is_kernel)
-        swap->own.kern = (CUkernel)launch->handle;
+        swap->own.kern = (CUkernel)launch.handle;
     else
-        swap->own.func = launch->handle;
+        swap->own.func = launch.handle;
     swap->tuned = params_of(by.grid, by.block, by.shared,
-                            swap->arguments + layout.count);
+                            swap->arguments + count);
     swap->tuned.func = by.function;
     swap->alone = by.trial;
     swap->name = function.name;
     return true;
 }
 
-static bool make_swap(struct swap *swap, CUgraphNode node,
-                      struct shmt_capture_launch *launch)
+/* The application's launch is this one now. */
+static void put(struct swap *swap, const struct shmt_capture_launch *launch)
 {
-    *swap = (struct swap){.node = node};
-    if (fill(swap, launch))
-        return true;
-    free_swap(swap);
-    return false;
+    clear(swap);
+    swap->seen = *launch;
+    if (!fill(swap, *launch))
+        clear(swap);
 }
 
-static bool read_swap(const struct shmt_capture_driver *driver,
-                      CUgraphNode node, struct swap *swap)
+/* The launch of a node, if it is one that can be replaced. */
+static bool read_node(const struct shmt_capture_driver *driver,
+                      CUgraphNode node, struct shmt_capture_launch *out)
 {
-    struct shmt_capture_launch launch;
-
     return shmt_capture_node_is_kernel(driver, node) &&
            !shmt_capture_node_is_updatable(driver, node) &&
-           shmt_capture_node_launch(driver, node, &launch) &&
-           make_swap(swap, node, &launch);
+           shmt_capture_node_launch(driver, node, out);
+}
+
+static bool is_known(const struct shmt_capture_launch *launch)
+{
+    struct shmt_capture_function function;
+
+    return shmt_capture_function_of(launch->handle, &function) &&
+           shmt_capture_replace_knows(&function);
 }
 
 /* -- a graph -------------------------------------------------------------- */
 
 void shmt_capture_swaps_free(struct shmt_capture_swaps *swaps)
 {
-    for (size_t k = 0; swaps != NULL && k < swaps->count; k++)
-        free_swap(&swaps->items[k]);
-    if (swaps != NULL)
-        free(swaps->items);
+    if (swaps == NULL)
+        return;
+    for (size_t k = 0; k < swaps->count; k++)
+        clear(&swaps->items[k]);
+    free(swaps->items);
+    shmt_capture_shape_free(&swaps->shape);
     free(swaps);
 }
 
 static bool is_same(const struct tried *tried,
                     const struct shmt_capture_swaps *swaps)
 {
-    bool same = tried->node_count == swaps->node_count &&
-                tried->swap_count == swaps->count;
+    bool same = tried->node_count == swaps->shape.node_count &&
+                tried->count == swaps->count;
 
     for (size_t k = 0; same && k < swaps->count; k++)
         same = tried->alone[k] == swaps->items[k].alone;
     return same;
 }
 
+/* The kernels that are replaced: how many, and the name of the first. */
+static size_t count_replaced(const struct shmt_capture_swaps *swaps,
+                             const char **name)
+{
+    size_t count = 0;
+
+    for (size_t k = swaps->count; k-- > 0;)
+        if (swaps->items[k].alone != NULL) {
+            *name = swaps->items[k].name;
+            count++;
+        }
+    return count;
+}
+
 static void name_it(struct tried *tried,
                     const struct shmt_capture_swaps *swaps)
 {
-    if (swaps->count == 1)
-        snprintf(tried->name, sizeof tried->name, "a graph with %s",
-                 swaps->items[0].name);
+    const char *name = NULL;
+    const size_t count = count_replaced(swaps, &name);
+
+    if (count == 1)
+        snprintf(tried->name, sizeof tried->name, "a graph with %s", name);
     else
         snprintf(tried->name, sizeof tried->name,
-                 "a graph with %s and %zu more", swaps->items[0].name,
-                 swaps->count - 1);
+                 "a graph with %s and %zu more", name, count - 1);
 }
 
 static struct tried *make_tried(const struct shmt_capture_swaps *swaps)
@@ -186,13 +230,17 @@ static struct tried *make_tried(const struct shmt_capture_swaps *swaps)
         free(made);
         return NULL;
     }
-    made->node_count = swaps->node_count;
-    made->swap_count = swaps->count;
+    made->node_count = swaps->shape.node_count;
+    made->count = swaps->count;
     for (size_t k = 0; k < swaps->count; k++) {
-        made->alone[k] = swaps->items[k].alone;
-        atomic_store(&made->alone[k]->of_graph, &made->trial);
+        const struct swap *swap = &swaps->items[k];
+
+        made->alone[k] = swap->alone;
+        if (swap->alone == NULL)
+            continue;
+        atomic_store(&swap->alone->of_graph, &made->trial);
         shmt_capture_note("%s is tuned in a graph, which is launched as a "
-                          "whole", swaps->items[k].name);
+                          "whole", swap->name);
     }
     name_it(made, swaps);
     return made;
@@ -220,27 +268,44 @@ static struct tried *tried_of(const struct shmt_capture_swaps *swaps)
     return found;
 }
 
+/* What is replaced in it has changed. */
+static void settle(struct shmt_capture_swaps *swaps)
+{
+    const char *name;
+
+    swaps->tried = count_replaced(swaps, &name) > 0 ? tried_of(swaps) : NULL;
+}
+
+static void find_swaps(struct shmt_capture_swaps *swaps)
+{
+    for (size_t k = 0; k < swaps->shape.node_count; k++) {
+        struct swap *const swap = &swaps->items[swaps->count];
+        struct shmt_capture_launch launch;
+
+        if (!read_node(swaps->driver, swaps->shape.nodes[k], &launch) ||
+            !is_known(&launch))
+            continue;
+        *swap = (struct swap){.node = swaps->shape.nodes[k], .place = k};
+        put(swap, &launch);
+        swaps->count++;
+    }
+}
+
 struct shmt_capture_swaps *
 shmt_capture_swaps_of(const struct shmt_capture_driver *driver, CUgraph from)
 {
     struct shmt_capture_swaps *swaps = calloc(1, sizeof *swaps);
-    CUgraphNode *nodes = NULL;
 
     if (swaps == NULL)
         return NULL;
     swaps->driver = driver;
-    if (driver->GraphGetNodes(from, NULL, &swaps->node_count) == CUDA_SUCCESS)
-        nodes = calloc(swaps->node_count + 1, sizeof(CUgraphNode));
-    swaps->items = calloc(swaps->node_count + 1, sizeof *swaps->items);
-    if (nodes != NULL && swaps->items != NULL &&
-        driver->GraphGetNodes(from, nodes, &swaps->node_count) == CUDA_SUCCESS)
-        for (size_t k = 0; k < swaps->node_count; k++)
-            swaps->count += read_swap(driver, nodes[k],
-                                      &swaps->items[swaps->count]);
-    free(nodes);
+    if (shmt_capture_shape_read(driver, from, &swaps->shape))
+        swaps->items = calloc(swaps->shape.node_count + 1,
+                              sizeof *swaps->items);
+    if (swaps->items != NULL)
+        find_swaps(swaps);
+    settle(swaps);
     if (swaps->count > 0)
-        swaps->tried = tried_of(swaps);
-    if (swaps->tried != NULL)
         return swaps;
     shmt_capture_swaps_free(swaps);
     return NULL;
@@ -256,11 +321,45 @@ void shmt_capture_swaps_set(struct shmt_capture_swaps *swaps, CUgraphNode node,
         k++;
     if (k == swaps->count)
         return;
-    free_swap(&swaps->items[k]);
-    if (params != NULL)
-        launch = shmt_capture_node_given(params);
-    if (params == NULL || !make_swap(&swaps->items[k], node, &launch))
-        swaps->items[k] = swaps->items[--swaps->count];
+    launch = swaps->items[k].seen;
+    if (params == NULL) {
+        clear(&swaps->items[k]);
+    } else {
+        shmt_capture_node_give(&launch, params);
+        put(&swaps->items[k], &launch);
+    }
+    settle(swaps);
+}
+
+static void tell_unknown(struct shmt_capture_swaps *swaps)
+{
+    if (swaps->tried == NULL || swaps->told)
+        return;
+    shmt_capture_note("%s stays as it is where it is updated by one that has "
+                      "its nodes in another order", swaps->tried->name);
+    swaps->told = true;
+}
+
+void shmt_capture_swaps_update(struct shmt_capture_swaps *swaps, CUgraph from)
+{
+    struct shmt_capture_shape shape;
+    const bool same =
+        shmt_capture_shape_read(swaps->driver, from, &shape) &&
+        shmt_capture_shape_is_same(swaps->driver, &swaps->shape, &shape);
+
+    if (!same)
+        tell_unknown(swaps);
+    for (size_t k = 0; k < swaps->count; k++) {
+        struct swap *const swap = &swaps->items[k];
+        struct shmt_capture_launch launch;
+
+        clear(swap);
+        if (same &&
+            read_node(swaps->driver, shape.nodes[swap->place], &launch))
+            put(swap, &launch);
+    }
+    shmt_capture_shape_free(&shape);
+    settle(swaps);
 }
 
 /* -- a launch ------------------------------------------------------------- */
@@ -287,7 +386,8 @@ static CUresult set_all(struct shmt_capture_swaps *swaps, CUgraphExec exec,
     CUresult result = CUDA_SUCCESS;
 
     for (size_t k = 0; k < swaps->count && result == CUDA_SUCCESS; k++)
-        if (anew || swaps->items[k].is_tuned != tuned)
+        if (swaps->items[k].alone != NULL &&
+            (anew || swaps->items[k].is_tuned != tuned))
             result = set(exec, &swaps->items[k], tuned);
     return result;
 }
@@ -306,13 +406,14 @@ CUresult shmt_capture_swaps_launch(struct shmt_capture_swaps *swaps,
                                    CUgraphExec exec, CUstream stream,
                                    CUstream seen_as)
 {
-    struct shmt_capture_trial *const trial = &swaps->tried->trial;
+    struct shmt_capture_trial *trial;
     struct shmt_capture_turn turn;
     char room[32], why[96];
     CUresult result;
 
-    if (swaps->over || swaps->count == 0)
+    if (swaps->over || swaps->tried == NULL)
         return real(exec, stream);
+    trial = &swaps->tried->trial;
     turn = shmt_capture_trial_begin(trial, swaps->tried->name, seen_as);
     result = set_all(swaps, exec, turn.tuned, turn.launch >= 0);
     if (result == CUDA_SUCCESS)

@@ -8,7 +8,7 @@
  * The first launch of a function may load its code meanwhile, a thousand times
  * what it takes else: its sum is one of its own.
  */
-#include "capture/library.h"
+#include "capture/graph.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -250,7 +250,7 @@ unset FAKE_CUDA_FAIL
 check "nor is it where the graph was changed" all as_alone none \
     "err_has '^shmtune: a graph is left out: the driver does not say what'"
 for failing in GraphClone=1 GraphClone=1,2 GraphInstantiate=2,2 \
-    GraphUpload=2 GraphDestroyNode=1 GraphGetEdges=1 GraphExecGetFlags=1; do
+    GraphUpload=2 GraphDestroyNode=1 GraphNodeGetDependencies=1 GraphExecGetFlags=1; do
     FAKE_CUDA_FAIL=$failing
     export FAKE_CUDA_FAIL
     graphed runtime load record instantiate launch launch end drop

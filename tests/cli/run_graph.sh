@@ -52,6 +52,10 @@ made() {
         ! sort shapes | uniq -c | sed 's/^/# /'
 }
 # last SHAPE: of the last ten launches
+# last_are SHAPES: one after the other
+last_are() {
+    [ "$(grep '^many' shapes | tail -n "$((${#1} / 15))" | tr '\n' ' ')" = "$1 " ]
+}
 last() { [ "$(grep '^many' shapes | tail -n 10 | sort -u)" = "$1" ]; }
 
 trial=--no-trial
@@ -83,9 +87,11 @@ graphed runtime load twice instantiate drop 2xlaunch end
 check "and two nodes of a kernel" all whole \
     "made '4 many 16 64 node 2 many 4 256 graph'" \
     "err_has '^shmtune: a graph with many and 1 more is launched as tuned$'"
-graphed runtime load build instantiate 2xlaunch update 2xlaunch drop end
-check "what another graph updates is as that one has it" all whole \
-    "out_has '^update 0$'" "made '2 many 16 64 node 2 many 4 256 node'"
+graphed runtime load build instantiate 2xlaunch update 2xlaunch itself \
+    2xlaunch end
+check "one that is updated is as the other graph has it" all whole \
+    "out_has '^update 0$'" "made '4 many 16 64 node 2 many 4 256 node'" \
+    "last_are 'many 16 64 node many 16 64 node'"
 graphed runtime load build instantiate 2xlaunch wrong 2xlaunch drop end
 check "but not if it cannot be updated" all whole "out_has '^update 910$'" \
     "made '4 many 16 64 node'"
@@ -110,6 +116,15 @@ check "a graph that the device may launch is launched as tuned by the host" \
 graphed runtime load build instantiate disable drop 2xlaunch end
 check "what is switched off stays so" all whole "made '2 many 16 64 node'" \
     "[ '$(grep -c plenty shapes)' = 0 ]"
+for changed in change node; do
+    graphed runtime load build instantiate launch $changed launch back launch \
+        drop end
+    check "and is as tuned again when it is as it was: $changed" all whole \
+        "made '2 many 16 64 node 1 many 5 256 node'"
+done
+graphed runtime load build cooperative instantiate launch back launch drop end
+check "what a node is given leaves it cooperative" all whole \
+    "made '2 many 4 256 node'"
 graphed runtime load build instantiate into launch drop end
 check "a graph is not launched into another" all whole \
     "out_has '^captured 900$'" "made '2 many 16 64 node'"
@@ -117,6 +132,31 @@ trial="--no-trial --any a"
 graphed runtime load build instantiate launch change launch drop end
 check "with --any the sizes decide" all whole \
     "made '1 many 16 64 node 1 many 5 256 node'"
+for way in opened runtime own old; do
+    for made in build record; do
+        graphed "$way" load $made instantiate drop 2xlaunch update 2xlaunch end
+        check "$way, $made: and of one that is updated, too" all whole \
+            "out_has '^update 0$'" "last_are 'many 16 64 node many 16 64 node'"
+    done
+done
+graphed runtime load build instantiate launch change launch update launch drop \
+    end
+check "and what was changed before" all whole \
+    "made '2 many 16 64 node 1 many 5 256 node'"
+graphed runtime load build instantiate 2xlaunch across 2xlaunch update launch \
+    drop end
+check "not by one that has its nodes in another order" all whole \
+    "made '3 many 16 64 node 2 many 4 256 node'" \
+    "err_has '^shmtune: a graph with many stays as it is where it is updated by one that has its nodes in another order$'"
+for call in GraphGetNodes=1,3 GraphNodeGetDependencies=1,7 \
+    GraphNodeGetType=1,5 GraphKernelNodeGetParams=1,4; do
+    FAKE_CUDA_FAIL=$call
+    export FAKE_CUDA_FAIL
+    graphed runtime load build instantiate drop 2xlaunch update 2xlaunch end
+    check "${call%=*} fails: it is not replaced where it is updated" all whole \
+        "made '2 many 16 64 node 2 many 4 256 node'"
+done
+unset FAKE_CUDA_FAIL
 trial=--no-trial
 for call in GraphGetNodes GraphNodeGetType GraphKernelNodeGetParams; do
     FAKE_CUDA_FAIL=$call=1
@@ -170,6 +210,12 @@ check "one that is near waits for the program's own time" all whole \
     "err_has '^shmtune: a graph with many stays as tuned: [0-9.]* us pass from'" \
     "last 'many 16 64 node'"
 unset FAKE_CUDA_COST
+trial="--any a"
+graphed runtime load build instantiate drop 50xlaunch update 70xlaunch end
+check "an update is nothing to the trial" all whole \
+    "err_has '^shmtune: a graph with many is launched as tuned: .* (48 launches each)$'" \
+    "made '56 many 16 64 node 64 many 4 256 node'"
+trial=
 for before in copy host child; do
     graphed runtime load build_$before instantiate 50xlaunch set 70xlaunch drop \
         end

@@ -134,7 +134,8 @@ static const struct {
     {"cuGraphInstantiateWithFlags", INT_MAX,
      (void (*)(void))fake_GraphInstantiate},
 #define ROW(name) {"cu" #name, 12000, (void (*)(void))fake_##name##_v1},
-    ROW(GraphGetEdges) ROW(GraphExecUpdate) ROW(GraphExecKernelNodeSetParams)
+    ROW(GraphNodeGetDependencies) ROW(GraphExecUpdate)
+    ROW(GraphExecKernelNodeSetParams)
 #undef ROW
 };
 

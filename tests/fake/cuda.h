@@ -282,8 +282,8 @@ void fake_graph_record(const struct fake_launch *launch);
 
 /* The first versions of functions that the headers of CUDA 12 have others for.
  */
-CUresult fake_GraphGetEdges_v1(CUgraph graph, CUgraphNode *from,
-                               CUgraphNode *to, size_t *count);
+CUresult fake_GraphNodeGetDependencies_v1(CUgraphNode node, CUgraphNode *from,
+                                          size_t *count);
 CUresult fake_GraphInstantiate_v1(CUgraphExec *out, CUgraph graph,
                                   CUgraphNode *error, char *log, size_t size);
 CUresult fake_GraphExecUpdate_v1(CUgraphExec exec, CUgraph from,

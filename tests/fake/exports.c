@@ -23,4 +23,4 @@
 SHMT_DRIVER_LIST(EXPORT)
 FAKE_CUDA_MORE_LIST(EXPORT)
 /* What has several versions has this name in every toolkit. */
-EXPORT_AS("cuGraphGetEdges", "GraphGetEdges_v1")
+EXPORT_AS("cuGraphNodeGetDependencies", "GraphNodeGetDependencies_v1")

@@ -308,20 +308,15 @@ CUresult fake_GraphGetNodes(CUgraph handle, CUgraphNode *out, size_t *count)
     return CUDA_SUCCESS;
 }
 
-CUresult fake_GraphGetEdges_v1(CUgraph handle, CUgraphNode *from,
-                               CUgraphNode *to, size_t *count)
+CUresult fake_GraphNodeGetDependencies_v1(CUgraphNode node, CUgraphNode *from,
+                                          size_t *count)
 {
-    const struct graph *const graph = (void *)handle;
-    size_t found = 0;
+    const struct node *const to = node_of(node);
 
-    FAKE_ENTER("GraphGetEdges");
-    for (size_t k = 0; k < graph->count; k++)
-        for (size_t i = 0; i < graph->nodes[k]->behind_count; i++, found++)
-            if (from != NULL) {
-                from[found] = handle_of(graph->nodes[k]->behind[i]);
-                to[found] = handle_of(graph->nodes[k]);
-            }
-    *count = found;
+    FAKE_ENTER("GraphNodeGetDependencies");
+    for (size_t k = 0; from != NULL && k < to->behind_count; k++)
+        from[k] = handle_of(to->behind[k]);
+    *count = to->behind_count;
     return CUDA_SUCCESS;
 }
 

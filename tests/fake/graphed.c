@@ -15,6 +15,7 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,7 +245,10 @@ static CUgraphNode add_before(CUgraph graph)
     return node;
 }
 
-static CUgraph built(CUgraphNode links[LINKS], CUgraphNode *before)
+/* `across`: the second link depends on what is before it and on the first, in
+ * this order. */
+static CUgraph built(CUgraphNode links[LINKS], CUgraphNode *before,
+                     bool across)
 {
     CUgraphNode behind[2];
     CUgraph graph;
@@ -252,12 +256,12 @@ static CUgraph built(CUgraphNode links[LINKS], CUgraphNode *before)
     must((int)api.cuGraphCreate(&graph, 0), "cuGraphCreate");
     for (size_t k = 0; k < state.count; k++) {
         if (k > 0)
-            behind[0] = links[k - 1];
+            behind[k == 1 && across] = links[k - 1];
         must((int)api.cuGraphAddKernelNode(&links[k], graph, behind,
                                            k == 0 ? 0 : k == 1 ? 2 : 1,
                                            &link_of((int)k)->params), "node");
         if (k == 0)
-            *before = behind[1] = add_before(graph);
+            *before = behind[!across] = add_before(graph);
     }
     return graph;
 }
@@ -265,7 +269,7 @@ static CUgraph built(CUgraphNode links[LINKS], CUgraphNode *before)
 static void build_links(size_t count)
 {
     state.count = count;
-    state.graph = built(state.links, &state.before);
+    state.graph = built(state.links, &state.before, false);
 }
 
 static void build(void)
@@ -451,6 +455,12 @@ static void change(void)
     set_kernel(state.links[1], changed());
 }
 
+static void change_back(void)
+{
+    state.factors[1] = 3;
+    set_kernel(state.links[1], &link_of(1)->params);
+}
+
 static void change_node(void)
 {
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
@@ -521,7 +531,21 @@ static void update(void)
     CUgraphNode links[LINKS], before;
 
     state.factors[1] = 11;
-    update_by(state.count == 0 ? recorded(0, 1) : built(links, &before));
+    update_by(state.count == 0 ? recorded(0, 1)
+                               : built(links, &before, false));
+}
+
+static void update_across(void)
+{
+    CUgraphNode links[LINKS], before;
+
+    update_by(built(links, &before, true));
+}
+
+/* By the graph that it was made from, which goes. */
+static void update_itself(void)
+{
+    update_by(state.graph);
 }
 
 /* By a graph that has nothing. */
@@ -640,6 +664,7 @@ static const struct {
     {"device", instantiate_device}, {"change", change}, {"node", change_node},
     {"function", change_function}, {"set", change_before},
     {"disable", disable}, {"update", update}, {"wrong", update_wrong},
+    {"across", update_across}, {"itself", update_itself}, {"back", change_back},
     {"launch", launch}, {"into", launch_captured}, {"direct", launch_direct},
     {"end", end}, {"reset", reset}, {"release", release},
 };

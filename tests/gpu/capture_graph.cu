@@ -2,9 +2,10 @@
 //
 // capture_graph: a program of the CUDA runtime that launches its kernels by
 // graphs alone: one that two streams are captured into, with a memset and a
-// copy, which is changed and updated, and one that is built of nodes.  Each
-// launch goes on from what the one before it left.  Prints what it has
-// computed.  Run by capture_graph.sh.
+// copy, which is changed and updated, one that is built of nodes, and some with
+// two nodes of a kernel, which are updated in other orders.  Each launch goes on
+// from what the one before it left.  Prints what it has computed.  Run by
+// capture_graph.sh.
 #include <cstdio>
 
 #include <cuda_runtime.h>
@@ -111,17 +112,22 @@ static cudaGraphNode_t node_of_scale(cudaGraph_t graph)
     exit(8);
 }
 
-static void launch(cudaGraphExec_t exec)
+static void print_sum(const float *values)
 {
     static float host[n];
     double sum = 0;
 
-    must(cudaGraphLaunch(exec, state.stream), "launch");
-    must(cudaStreamSynchronize(state.stream), "synchronize");
-    must(cudaMemcpy(host, state.x, sizeof host, cudaMemcpyDefault), "copy");
+    must(cudaMemcpy(host, values, sizeof host, cudaMemcpyDefault), "copy");
     for (int i = 0; i < n; i++)
         sum += host[i] * (i % 13);
     printf("sum %.9g\n", sum);
+}
+
+static void launch(cudaGraphExec_t exec)
+{
+    must(cudaGraphLaunch(exec, state.stream), "launch");
+    must(cudaStreamSynchronize(state.stream), "synchronize");
+    print_sum(state.x);
 }
 
 static void run_recorded()
@@ -183,6 +189,59 @@ static void run_built()
     must(cudaGraphExecDestroy(exec), "destroy");
 }
 
+// Two nodes of `scale` that do not wait for each other, the one that writes x
+// first or last; `turn` waits for both, if it is there, and names the first one
+// first or last.
+static cudaGraph_t build_two(float a, bool last, bool with_turn, bool turned)
+{
+    int count = n;
+    float *const into[] = {last ? state.w : state.x, last ? state.x : state.w};
+    cudaGraphNode_t nodes[2], behind[2], node;
+    cudaGraph_t graph;
+
+    must(cudaGraphCreate(&graph, 0), "create");
+    for (int k = 0; k < 2; k++) {
+        float factor = into[k] == state.x ? a : 3 * a;
+        void *arguments[] = {const_cast<float **>(&into[k]), &state.y, &factor,
+                             &count};
+        cudaKernelNodeParams params = params_of(
+            reinterpret_cast<const void *>(scale), arguments);
+
+        must(cudaGraphAddKernelNode(&nodes[k], graph, nullptr, 0, &params),
+             "node");
+    }
+    if (with_turn) {
+        void *arguments[] = {&state.z, &state.w, &count};
+        cudaKernelNodeParams params = params_of(
+            reinterpret_cast<const void *>(turn), arguments);
+
+        behind[turned] = nodes[0];
+        behind[!turned] = nodes[1];
+        must(cudaGraphAddKernelNode(&node, graph, behind, 2, &params), "node");
+    }
+    return graph;
+}
+
+static void run_two(bool with_turn)
+{
+    float a = 0.5f;
+    cudaGraph_t graph = build_two(a, false, with_turn, false);
+    cudaGraphExec_t exec;
+    cudaGraphExecUpdateResultInfo info;
+
+    must(cudaGraphInstantiate(&exec, graph, 0), "instantiate");
+    must(cudaGraphDestroy(graph), "destroy");
+    for (int k = 0; k < 5; k++) {
+        a += 0.125f;
+        launch(exec);
+        print_sum(state.w);
+        graph = build_two(a, k % 2 == 1, with_turn, k > 1);
+        must(cudaGraphExecUpdate(exec, graph, &info), "update");
+        must(cudaGraphDestroy(graph), "destroy");
+    }
+    must(cudaGraphExecDestroy(exec), "destroy");
+}
+
 /* With an argument the device is reset at the end. */
 int main(int argc, char **)
 {
@@ -200,6 +259,8 @@ int main(int argc, char **)
         must(cudaEventCreateWithFlags(one, cudaEventDisableTiming), "event");
     run_recorded();
     run_built();
+    run_two(false);
+    run_two(true);
     if (argc > 1)
         must(cudaDeviceReset(), "cudaDeviceReset");
     return 3;

@@ -109,7 +109,7 @@ rm -rf taken
 "$build/shmtune" capture --count 6 -o taken -- ./program >out 2>err
 check "all launches of all graphs at once" all "cmp -s alone out" \
     "[ \$(ls -d taken/spread-* | wc -l) -eq 6 ]" \
-    "[ \$(ls -d taken/scale-* | wc -l) -eq 4 ]" \
+    "[ \$(ls -d taken/scale-* | wc -l) -eq 6 ]" \
     "[ \$(ls -d taken/turn-* | wc -l) -eq 6 ]" "! grep 'left out' err"
 sed 's/^/# /' err
 # listed KERNEL LAUNCHES
@@ -120,7 +120,7 @@ for way in "" reset; do
     # shellcheck disable=SC2086
     "$build/shmtune" capture --list --json -- ./program $way >out 2>err
     check "a list counts and times them${way:+, $way}" all \
-        "listed spread 6" "listed scale 4" "listed turn 6" \
+        "listed spread 6" "listed scale 24" "listed turn 11" \
         "sed '\$d' out | sed '/^\$/d' | cmp -s - alone"
 done
 "$build/shmtune" capture --list -- ./program >out 2>err
@@ -181,8 +181,16 @@ check "it is tried, and is the faster one" all "cmp -s alone out" \
     "grep -q '^shmtune: a graph with many is launched as tuned: .* (48 launches each)' err" \
     "grep -q '^shmtune: a graph with many stays as tuned: ' err"
 sed 's/^/# /' err
+for made in build record; do
+    put_back "--no-trial --any a" ./graphed runtime "$kernels" load $made \
+        instantiate launch update launch itself launch update launch end
+    check "$made: and when it is updated" all "[ $status -eq $alone ]" \
+        "cmp -s alone out" "grep -q 'a graph with many is launched as tuned' err" \
+        "[ $(grep -c 'update 0' out) -eq 3 ]"
+    sed 's/^/# /' err
+done
 put_back --no-trial ./graphed runtime "$kernels" load build instantiate launch \
-    change launch disable launch update launch drop end
+    change launch back launch disable launch update launch drop end
 check "and as the program has it where that changes it" all \
     "cmp -s alone out" "grep -q 'a graph with many is launched as tuned' err"
 sed 's/^/# /' err
@@ -197,7 +205,8 @@ for way in static shared "static per-thread"; do
     build_program $flags
     put_back "--no-trial --any a" ./program
     check "$way: its graphs are launched as tuned" all "[ $status -eq 3 ]" \
-        "cmp -s alone out" "grep -q 'a graph with .*scale.* as tuned' err"
+        "cmp -s alone out" "grep -q 'a graph with .*scale.* as tuned' err" \
+        "grep -q 'scale.* and 1 more stays as it is where .* order' err"
     sed 's/^/# /' err
 done
 finish
