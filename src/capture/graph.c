@@ -334,6 +334,16 @@ static void set_swapped(struct shmt_capture_graph *graph, CUgraphNode node,
         shmt_capture_swaps_set(graph->swaps, node, kernel);
 }
 
+/* A node that is tuned stays so: it need not be set twice. */
+static bool is_set_tuned(CUgraphExec exec, CUgraphNode node,
+                         const CUDA_KERNEL_NODE_PARAMS *kernel)
+{
+    const struct shmt_capture_graph *graph = find(exec);
+
+    return kernel != NULL && graph != NULL && graph->swaps != NULL &&
+           shmt_capture_swaps_set_tuned(graph->swaps, exec, node, kernel);
+}
+
 /* The first version has fewer members. */
 static const CUDA_KERNEL_NODE_PARAMS *
 newer(const CUDA_KERNEL_NODE_PARAMS_v1 *params, CUDA_KERNEL_NODE_PARAMS *out)
@@ -341,18 +351,34 @@ newer(const CUDA_KERNEL_NODE_PARAMS_v1 *params, CUDA_KERNEL_NODE_PARAMS *out)
     return memcpy(out, params, sizeof *params);
 }
 
-/* The function of the driver, and what is done when it has succeeded. */
-#define AFTER(name, declared, given, act)                                    \
+/* NULL: they are those of a node of another type. */
+static const CUDA_KERNEL_NODE_PARAMS *
+kernel_of(const CUgraphNodeParams *params, CUDA_KERNEL_NODE_PARAMS *out)
+{
+    return params->type == CU_GRAPH_NODE_TYPE_KERNEL
+               ? memcpy(out, &params->kernel, sizeof *out) : NULL;
+}
+
+/* The function of the driver, unless it is done, and what is done when it has
+ * succeeded. */
+#define HOOK(name, declared, given, done, act)                               \
     SHMT_CAPTURE_HOOKED name declared                                        \
     {                                                                        \
         CUresult result;                                                     \
                                                                              \
         SHMT_CAPTURE_REAL(name);                                             \
-        result = real == NULL ? SHMT_CAPTURE_MISSING : real given;           \
+        if (real == NULL)                                                    \
+            return SHMT_CAPTURE_MISSING;                                     \
+        if (done)                                                            \
+            return CUDA_SUCCESS;                                             \
+        result = real given;                                                 \
         if (result == CUDA_SUCCESS)                                          \
             act;                                                             \
         return result;                                                       \
     }
+
+#define AFTER(name, declared, given, act)                                    \
+    HOOK(name, declared, given, false, act)
 
 /* A node of the clone, too, by the driver's function for it. */
 #define FOLLOW(exec, node, set, given, kernel)                               \
@@ -367,7 +393,8 @@ newer(const CUDA_KERNEL_NODE_PARAMS_v1 *params, CUDA_KERNEL_NODE_PARAMS *out)
     } while (0)
 
 #define CHANGE(name, set, declared, given, own, kernel)                      \
-    AFTER(name, declared, given, FOLLOW(exec, node, set, own, kernel))
+    HOOK(name, declared, given, is_set_tuned(exec, node, kernel),            \
+         FOLLOW(exec, node, set, own, kernel))
 
 CHANGE(cuGraphExecKernelNodeSetParams_v2, GraphKernelNodeSetParams,
        (CUgraphExec exec, CUgraphNode node,
@@ -393,7 +420,8 @@ CHANGE(cuGraphExecHostNodeSetParams, GraphHostNodeSetParams,
        (exec, node, params), (in_clone, params), NULL)
 CHANGE(cuGraphExecNodeSetParams, GraphNodeSetParams,
        (CUgraphExec exec, CUgraphNode node, CUgraphNodeParams *params),
-       (exec, node, params), (in_clone, params), NULL)
+       (exec, node, params), (in_clone, params),
+       kernel_of(params, &(CUDA_KERNEL_NODE_PARAMS){0}))
 AFTER(cuGraphExecChildGraphNodeSetParams,
       (CUgraphExec exec, CUgraphNode node, CUgraph child), (exec, node, child),
       change(find(exec), false))

@@ -62,6 +62,11 @@ void shmt_capture_swaps_free(struct shmt_capture_swaps *swaps);
  * or, NULL, other ones. */
 void shmt_capture_swaps_set(struct shmt_capture_swaps *swaps, CUgraphNode node,
                             const CUDA_KERNEL_NODE_PARAMS *params);
+/* The application is about to give it to a node.  true: one that is tuned has
+ * it, and there is nothing else to do. */
+bool shmt_capture_swaps_set_tuned(struct shmt_capture_swaps *swaps,
+                                  CUgraphExec exec, CUgraphNode node,
+                                  const CUDA_KERNEL_NODE_PARAMS *params);
 /* The application has updated the executable graph by this one. */
 void shmt_capture_swaps_update(struct shmt_capture_swaps *swaps, CUgraph from);
 /* Launches it. */

@@ -152,6 +152,21 @@ static void put(struct swap *swap, const struct shmt_capture_launch *launch)
         clear(swap);
 }
 
+static CUresult set(CUgraphExec exec, struct swap *swap, bool tuned)
+{
+    __typeof__(cuGraphExecKernelNodeSetParams_v2) *set_params;
+    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
+
+    shmt_capture_real(SHMT_CAPTURE_cuGraphExecKernelNodeSetParams_v2,
+                      &set_params);
+    if (set_params != NULL)
+        result = set_params(exec, swap->node,
+                            tuned ? &swap->tuned : &swap->own);
+    if (result == CUDA_SUCCESS)
+        swap->is_tuned = tuned;
+    return result;
+}
+
 /* The launch of a node, if it is one that can be replaced. */
 static bool read_node(const struct shmt_capture_driver *driver,
                       CUgraphNode node, struct shmt_capture_launch *out)
@@ -311,24 +326,49 @@ shmt_capture_swaps_of(const struct shmt_capture_driver *driver, CUgraph from)
     return NULL;
 }
 
+static struct swap *find(struct shmt_capture_swaps *swaps, CUgraphNode node)
+{
+    for (size_t k = 0; k < swaps->count; k++)
+        if (swaps->items[k].node == node)
+            return &swaps->items[k];
+    return NULL;
+}
+
+static void give(struct swap *swap, const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    struct shmt_capture_launch launch = swap->seen;
+
+    shmt_capture_node_give(&launch, params);
+    put(swap, &launch);
+}
+
 void shmt_capture_swaps_set(struct shmt_capture_swaps *swaps, CUgraphNode node,
                             const CUDA_KERNEL_NODE_PARAMS *params)
 {
-    struct shmt_capture_launch launch;
-    size_t k = 0;
+    struct swap *const swap = find(swaps, node);
 
-    while (k < swaps->count && swaps->items[k].node != node)
-        k++;
-    if (k == swaps->count)
+    if (swap == NULL)
         return;
-    launch = swaps->items[k].seen;
-    if (params == NULL) {
-        clear(&swaps->items[k]);
-    } else {
-        shmt_capture_node_give(&launch, params);
-        put(&swaps->items[k], &launch);
-    }
+    if (params == NULL)
+        clear(swap);
+    else
+        give(swap, params);
     settle(swaps);
+}
+
+bool shmt_capture_swaps_set_tuned(struct shmt_capture_swaps *swaps,
+                                  CUgraphExec exec, CUgraphNode node,
+                                  const CUDA_KERNEL_NODE_PARAMS *params)
+{
+    struct swap *const swap = find(swaps, node);
+
+    if (swap == NULL || !swap->is_tuned)
+        return false;
+    give(swap, params);
+    if (swap->alone == NULL || set(exec, swap, true) != CUDA_SUCCESS)
+        clear(swap);
+    settle(swaps);
+    return swap->is_tuned;
 }
 
 static void tell_unknown(struct shmt_capture_swaps *swaps)
@@ -363,21 +403,6 @@ void shmt_capture_swaps_update(struct shmt_capture_swaps *swaps, CUgraph from)
 }
 
 /* -- a launch ------------------------------------------------------------- */
-
-static CUresult set(CUgraphExec exec, struct swap *swap, bool tuned)
-{
-    __typeof__(cuGraphExecKernelNodeSetParams_v2) *set_params;
-    CUresult result = CUDA_ERROR_NOT_SUPPORTED;
-
-    shmt_capture_real(SHMT_CAPTURE_cuGraphExecKernelNodeSetParams_v2,
-                      &set_params);
-    if (set_params != NULL)
-        result = set_params(exec, swap->node,
-                            tuned ? &swap->tuned : &swap->own);
-    if (result == CUDA_SUCCESS)
-        swap->is_tuned = tuned;
-    return result;
-}
 
 /* `anew`: so that it takes as long where they are so already. */
 static CUresult set_all(struct shmt_capture_swaps *swaps, CUgraphExec exec,

@@ -213,6 +213,9 @@ for way in opened runtime own old; do
         as_alone none \
         "err_has 'many (grid 4 x 1 x 1) .* left out: its graph was changed in a'"
 done
+graphed runtime load build_first instantiate node_function launch end drop
+check "and one that it has by a change of a node of any type" all as_alone none \
+    "err_has 'many (grid 4 x 1 x 1) .* left out: its graph was changed in a'"
 graphed runtime load build_first instantiate function update launch end drop
 check "until it is updated" all as_alone none "out_has '^update 0$'" \
     "err_lacks 'left out'"

@@ -116,11 +116,22 @@ check "a graph that the device may launch is launched as tuned by the host" \
 graphed runtime load build instantiate disable drop 2xlaunch end
 check "what is switched off stays so" all whole "made '2 many 16 64 node'" \
     "[ '$(grep -c plenty shapes)' = 0 ]"
-for changed in change node; do
-    graphed runtime load build instantiate launch $changed launch back launch \
+for back in back node_back; do
+    graphed runtime load build instantiate launch change launch $back launch \
         drop end
-    check "and is as tuned again when it is as it was: $changed" all whole \
+    check "and is as tuned again when it is as it was: $back" all whole \
         "made '2 many 16 64 node 1 many 5 256 node'"
+    # The third would be one as the program has it.
+    FAKE_CUDA_FAIL=GraphExecKernelNodeSetParams=1,3
+    export FAKE_CUDA_FAIL
+    graphed runtime load build instantiate launch $back launch drop end
+    check "one that is tuned is changed once: $back" all whole \
+        "made '2 many 16 64 node'" "err_lacks 'it fails'"
+    FAKE_CUDA_FAIL=GraphExecKernelNodeSetParams=1,2
+    graphed runtime load build instantiate launch $back launch drop end
+    check "and as the program has it where that fails: $back" all whole \
+        "made '2 many 16 64 node'" "err_lacks 'it fails'"
+    unset FAKE_CUDA_FAIL
 done
 graphed runtime load build cooperative instantiate launch back launch drop end
 check "what a node is given leaves it cooperative" all whole \

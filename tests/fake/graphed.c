@@ -461,22 +461,44 @@ static void change_back(void)
     set_kernel(state.links[1], &link_of(1)->params);
 }
 
-static void change_node(void)
+static void set_node(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *kernel)
 {
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
 
-    memcpy(&params.kernel, changed(), sizeof params.kernel);
-    must((int)api.cuGraphExecNodeSetParams(state.exec, state.links[1],
-                                           &params), "change");
+    memcpy(&params.kernel, kernel, sizeof params.kernel);
+    must((int)api.cuGraphExecNodeSetParams(state.exec, node, &params),
+         "change");
+}
+
+static void change_node(void)
+{
+    set_node(state.links[1], changed());
+}
+
+static void change_node_back(void)
+{
+    state.factors[1] = 3;
+    set_node(state.links[1], &link_of(1)->params);
 }
 
 /* The first link is what the second one was. */
+static CUDA_KERNEL_NODE_PARAMS *with_function(void)
+{
+    static _Thread_local CUDA_KERNEL_NODE_PARAMS params;
+
+    params = link_of(1)->params;
+    params.kernelParams = link_of(0)->arguments;
+    return &params;
+}
+
 static void change_function(void)
 {
-    CUDA_KERNEL_NODE_PARAMS params = link_of(1)->params;
+    set_kernel(state.links[0], with_function());
+}
 
-    params.kernelParams = link_of(0)->arguments;
-    set_kernel(state.links[0], &params);
+static void change_node_function(void)
+{
+    set_node(state.links[0], with_function());
 }
 
 static void change_before(void)
@@ -662,7 +684,8 @@ static const struct {
     {"instantiate", instantiate}, {"flags", instantiate_flags},
     {"params", instantiate_params},
     {"device", instantiate_device}, {"change", change}, {"node", change_node},
-    {"function", change_function}, {"set", change_before},
+    {"function", change_function}, {"node_function", change_node_function},
+    {"set", change_before}, {"node_back", change_node_back},
     {"disable", disable}, {"update", update}, {"wrong", update_wrong},
     {"across", update_across}, {"itself", update_itself}, {"back", change_back},
     {"launch", launch}, {"into", launch_captured}, {"direct", launch_direct},
