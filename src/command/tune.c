@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/tune_ends.h"
 #include "command/tune_from.h"
 #include "command/tune_work.h"
 #include "record/record.h"
@@ -694,6 +695,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (shmt_sheet_end(&work->sheet, &printed) !=
             SHMTUNE_OK && status == SHMTUNE_OK)
         status = shmt_error_set(err, printed.status, "%s", printed.text);
+    shmt_command_tell_ends(&work->display, &work->sheet);
     shmt_display_summary(&work->display, &work->sheet, work->options.output);
     shmt_sheet_free(&work->sheet);
     end(&job);

@@ -340,14 +340,13 @@ shmt_display_interrupt(const struct shmt_target *target,
     return SHMTUNE_INTERRUPTED;
 }
 
-/* The first result of the k-th one's kernel. */
-static size_t first_of(const struct shmt_sheet *sheet, size_t k)
+bool shmt_sheet_is_first(const struct shmt_sheet *sheet, size_t k)
 {
     size_t first = 0;
 
     while (strcmp(sheet->kernels[first]->name, sheet->kernels[k]->name) != 0)
         first++;
-    return first;
+    return first == k;
 }
 
 static size_t count_kernels(const struct shmt_sheet *sheet)
@@ -355,7 +354,7 @@ static size_t count_kernels(const struct shmt_sheet *sheet)
     size_t count = 0;
 
     for (size_t k = 0; k < sheet->count; k++)
-        count += first_of(sheet, k) == k;
+        count += shmt_sheet_is_first(sheet, k);
     return count;
 }
 
@@ -417,7 +416,7 @@ void shmt_display_summary(struct shmt_display *display,
     shmt_text_add(&text, "`, `shmtune report ");
     shmt_text_add_word(&text, output);
     for (size_t k = 0; k < sheet->count; k++)
-        if (first_of(sheet, k) == k)
+        if (shmt_sheet_is_first(sheet, k))
             add_spec(sheet, k, &text);
     shmt_text_add(&text, " -o report.html`");
     shmt_display_notice(display, shmt_text_string(&text));
@@ -640,7 +639,7 @@ static void order_results(struct shmt_sheet *sheet)
 
 /* For the summary, which is short of what there is no memory for. */
 static void count_result(struct shmt_sheet *sheet,
-                         const struct shmt_kernel *kernel,
+                         const struct shmt_target *target,
                          const struct shmt_tune_outcome *outcome,
                          const struct shmt_output_paths *place)
 {
@@ -650,11 +649,17 @@ static void count_result(struct shmt_sheet *sheet,
     if (!shmt_array_reserve(&sheet->gains, &sheet->room,
                             sheet->gain_count + 1, sizeof *sheet->gains) ||
         !shmt_array_reserve(&sheet->kernels, &sheet->kernel_room,
-                            sheet->count + 1, sizeof *sheet->kernels))
+                            sheet->count + 1, sizeof *sheet->kernels) ||
+        !shmt_array_reserve(&sheet->ends, &sheet->end_room, sheet->count + 1,
+                            sizeof *sheet->ends))
         return;
     if (gain > 0)
         sheet->gains[sheet->gain_count++] = gain;
-    sheet->kernels[sheet->count++] = kernel;
+    sheet->ends[sheet->count] =
+        target->recorded ? (struct shmt_tune_ends){0, 0}
+                         : shmt_tune_ends_of(target->kernel, &target->device,
+                                             outcome);
+    sheet->kernels[sheet->count++] = target->kernel;
     sheet->last = place->tuning;
 }
 
@@ -665,7 +670,7 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_figures *figures)
 {
     add_place(sheet, target->kernel, outcome->header.problem, place->tuning);
-    count_result(sheet, target->kernel, outcome, place);
+    count_result(sheet, target, outcome, place);
     sheet->spent += outcome->spent;
     sheet->spent_known += outcome->spent ? outcome->tried : 0;
     if (!sheet->json) {
@@ -727,5 +732,6 @@ void shmt_sheet_free(struct shmt_sheet *sheet)
     shmt_text_free(&sheet->fronts);
     free(sheet->gains);
     free(sheet->kernels);
+    free(sheet->ends);
     free(sheet->places);
 }

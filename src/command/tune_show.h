@@ -7,6 +7,7 @@
 #define SHMT_COMMAND_TUNE_SHOW_H
 
 #include "command/command.h"
+#include "tune/ends.h"
 #include "tune/tune.h"
 
 /* -- standard error ------------------------------------------------------ */
@@ -92,6 +93,8 @@ struct shmt_sheet {
     size_t gain_count, room;
     double *gains;          /* of those whose default was timed */
     const struct shmt_kernel **kernels;   /* of each result */
+    struct shmt_tune_ends *ends;          /* of each result */
+    size_t end_room;
     struct shmt_sheet_place *places;      /* of each result */
     size_t kernel_room, place_count, place_room;
     const char *last;       /* the tuning that was written last */
@@ -105,6 +108,8 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_tune_outcome *outcome,
                     const struct shmt_output_paths *place,
                     const struct shmt_figures *figures);
+/* Whether result k is the first one of its kernel. */
+bool shmt_sheet_is_first(const struct shmt_sheet *sheet, size_t k);
 /* `problem` is NULL when no problem of the kernel could be begun, `kernel` when
  * it is of none. */
 void shmt_sheet_fail(struct shmt_sheet *sheet,
