@@ -489,23 +489,24 @@ static CUresult run_node(const struct node *node)
         .arguments = params->kernelParams};
 
     memcpy(launch.cluster, node->cluster, sizeof launch.cluster);
-
     if (node->disabled)
         return CUDA_SUCCESS;
-    if (node->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+    switch (node->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
         fake_note_shape(&launch, " node");
         return fake_execute(&launch);
-    }
-    if (node->type == CU_GRAPH_NODE_TYPE_HOST)
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        return fake_MemsetD32Async(node->set.dst, node->set.value,
+                                   node->set.width, NULL);
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        return fake_MemcpyDtoDAsync(node->copy.dstDevice, node->copy.srcDevice,
+                                    node->copy.WidthInBytes, NULL);
+    case CU_GRAPH_NODE_TYPE_HOST:
         node->host.fn(node->host.userData);
-    if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        memcpy((void *)(uintptr_t)node->copy.dstDevice,
-               (const void *)(uintptr_t)node->copy.srcDevice,
-               node->copy.WidthInBytes);
-    for (size_t k = 0;
-         node->type == CU_GRAPH_NODE_TYPE_MEMSET && k < node->set.width; k++)
-        ((unsigned *)(uintptr_t)node->set.dst)[k] = node->set.value;
-    return CUDA_SUCCESS;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_SUCCESS;
+    }
 }
 
 static CUresult run(const struct graph *graph)
