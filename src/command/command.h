@@ -313,8 +313,8 @@ size_t shmt_command_terminal_width(int descriptor);
 /* The columns that a text takes, colours none. */
 size_t shmt_command_text_width(const char *text);
 /* The bytes of a text that go on a line of so many columns: to the last blank
- * or, in a word too long for the line, to a '/' or ','; one character at
- * least. */
+ * or, where that would leave half of the line empty, to a '/' or ',' of the
+ * word behind it; one character at least. */
 size_t shmt_command_text_piece(const char *text, size_t columns);
 
 enum shmt_command_paint {

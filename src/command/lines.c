@@ -94,12 +94,15 @@ size_t shmt_command_text_piece(const char *text, size_t columns)
 {
     const size_t lead = strspn(text, " ");
     size_t used = 0, at = 0, blank = 0, mark = 0, wide;
+    bool filled = false;           /* half of the line, before the blank */
 
     while (text[at] != '\0') {
         const size_t length = step(text + at, &wide);
 
-        if (at > lead && text[at] == ' ')
+        if (at > lead && text[at] == ' ' && text[at - 1] != ' ') {
             blank = at;
+            filled = used >= columns / 2;
+        }
         if (used + wide > columns && at > 0)
             break;
         used += wide;
@@ -109,7 +112,9 @@ size_t shmt_command_text_piece(const char *text, size_t columns)
     }
     if (text[at] == '\0')
         return at;
-    return blank > 0 ? blank : mark > 0 ? mark : at;
+    if (blank > 0 && (filled || mark < blank))
+        return blank;
+    return mark > 0 ? mark : at;
 }
 
 /* One line without its end, broken where it is too wide. */

@@ -60,6 +60,12 @@ for words in "--wide list" "list --wide" "show --wide tunings/toy/$device.yaml";
 done
 check "and all columns" all 'out_has "default us"' 'out_has " regs "' \
     'out_has "  measured  rejected "'
+long=$folder/my-application/share/kernels-that-were-tuned-for-it-last-year
+mkdir -p "$long/kernels" && cp "$root"/kernels/toy.* "$long/kernels"
+run check --no-compile "$long"
+check "a long path begins beside its outcome" all 'exits 0' \
+    fits\ 80\ $folder/out 'out_has "^ok      /.*/$"' \
+    'out_has "^  .*toy.yaml: spec of toy: "' 'out_lacks " $"'
 COLUMNS=rubbish run show tunings/toy/$device.yaml
 check "COLUMNS that is no number is none" fits 80 "$folder/out"
 COLUMNS=3 run show tunings/toy/$device.yaml
