@@ -9,7 +9,7 @@
 #include "runtime/nearest.h"
 
 /* Bytes that the dispatch of a tuning may take while a handle is open. */
-enum { SHMT_RUNTIME_DISPATCH_BYTES = 96 << 10 };
+enum { SHMT_RUNTIME_DISPATCH_BYTES = 160 << 10 };
 
 /* Makes the dispatch of `parsed` ready, in the memory of the handle; *out is
  * NULL where it cannot be used, and `err` says why, or where no request that is

@@ -36,9 +36,12 @@ struct making {
     const struct shmt_dispatch *from;
     size_t place[SHMT_KERNEL_DIMENSIONS];   /* of its dimensions among the
                                                kernel's */
-    size_t room;                            /* bytes left */
+    size_t room;                            /* bytes left; 0: not enough */
     struct shmt_runtime_dispatch *out;
     struct shmt_runtime_option *options;
+    /* Of all options, so that what folding takes is left over. */
+    shmt_config *values;
+    const struct shmt_expr **conditions;
     size_t tries;                           /* bounds left to ask for */
     struct between found[MOST_FOUND];
     size_t found_count;
@@ -47,6 +50,21 @@ struct making {
 static void *take(struct making *making, size_t count, size_t size)
 {
     return shmt_runtime_take(making->arena, &making->room, count, size);
+}
+
+/* What failed: with room left it is the memory. */
+static enum shmtune_status refuse(const struct making *making,
+                                  struct shmt_error *err)
+{
+    return making->room > 0
+               ? shmt_error_memory(err)
+               : shmt_error_set(err, SHMTUNE_INVALID_FILE, "with %zu "
+                                "configurations and the %zu constraints of "
+                                "%.64s that depend on sizes it takes more "
+                                "than %d KiB", making->from->config_count,
+                                making->spec->sized_count,
+                                making->spec->name,
+                                SHMT_RUNTIME_DISPATCH_BYTES >> 10);
 }
 
 static int64_t least_of(int64_t a, int64_t b)
@@ -333,10 +351,8 @@ static bool make_conditions(struct making *making, size_t k,
     const struct shmt_kernel *const spec = making->spec;
     struct shmt_runtime_option *const out = &making->options[k];
     const struct shmt_expr **const conditions =
-        take(making, spec->sized_count, sizeof *conditions);
+        &making->conditions[k * spec->sized_count];
 
-    if (conditions == NULL)
-        return false;
     for (size_t c = 0; c < spec->sized_count; c++) {
         const struct shmt_expr *const constraint = spec->sized[c].constraint;
         const struct shmt_expr_bound bound =
@@ -401,14 +417,11 @@ static enum shmtune_status make_option(struct making *making, size_t k,
     struct shmt_runtime_option *const out = &making->options[k];
     struct shmt_expr_bound bounds[SHMT_KERNEL_SYMBOLS];
     struct shmt_expr_bounding state;
-    shmt_config *const values =
-        take(making, spec->parameter_count, sizeof *values);
-    enum shmtune_status status;
+    shmt_config *const values = &making->values[k * spec->parameter_count];
+    const enum shmtune_status status =
+        shmt_tuning_config(spec, making->from->configs[k],
+                           making->from->setting_count, values, err);
 
-    if (values == NULL)
-        return shmt_error_memory(err);
-    status = shmt_tuning_config(spec, making->from->configs[k],
-                                making->from->setting_count, values, err);
     if (status != SHMTUNE_OK)
         return status;
     out->values = values;
@@ -616,6 +629,24 @@ static bool is_asked(const struct making *making)
     return making->device->compute_major > 0;
 }
 
+static bool take_options(struct making *making)
+{
+    const struct shmt_kernel *const spec = making->spec;
+    const size_t count = making->from->config_count;
+
+    making->out = take(making, 1, sizeof *making->out);
+    making->options = take(making, count, sizeof *making->options);
+    making->values =
+        take(making, count * spec->parameter_count, sizeof *making->values);
+    making->conditions =
+        take(making, count * spec->sized_count, sizeof *making->conditions);
+    if (making->out == NULL || making->options == NULL ||
+        making->values == NULL || making->conditions == NULL)
+        return false;
+    making->out->options = making->options;
+    return true;
+}
+
 enum shmtune_status
 shmt_runtime_dispatch_make(struct shmt_arena *arena,
                            const struct shmt_kernel *spec,
@@ -631,11 +662,8 @@ shmt_runtime_dispatch_make(struct shmt_arena *arena,
     enum shmtune_status status;
 
     *out = NULL;
-    making.out = take(&making, 1, sizeof *making.out);
-    making.options = take(&making, count, sizeof *making.options);
-    if (making.out == NULL || making.options == NULL)
-        return shmt_error_memory(err);
-    making.out->options = making.options;
+    if (!take_options(&making))
+        return refuse(&making, err);
     status = match_dimensions(&making, err);
     if (status == SHMTUNE_OK && !is_asked(&making))
         return SHMTUNE_OK;
@@ -644,7 +672,7 @@ shmt_runtime_dispatch_make(struct shmt_arena *arena,
         !shmt_runtime_tree_make(arena, making.from, making.place,
                                 making.out->most, &making.room,
                                 &making.out->tree))
-        status = shmt_error_memory(err);
+        status = refuse(&making, err);
     for (size_t k = 0; status == SHMTUNE_OK && k < count; k++)
         status = make_option(&making, k, err);
     if (status != SHMTUNE_OK)

@@ -29,9 +29,13 @@ struct growing {
 void *shmt_runtime_take(struct shmt_arena *arena, size_t *room, size_t count,
                         size_t size)
 {
-    const size_t bytes = count * size;
+    const size_t bytes = (count + 1) * size;
 
-    *room -= bytes < *room ? bytes : *room;
+    if (bytes > *room) {
+        *room = 0;
+        return NULL;
+    }
+    *room -= bytes;
     return shmt_arena_alloc(arena, count + 1, size);
 }
 

@@ -82,14 +82,14 @@ struct shmt_runtime_tree {
     const uint16_t *factors;      /* of the ranks */
 };
 
-/* Zeroed, one element more; of `room` the bytes are taken, as far as there are
- * so many.  NULL: there is no memory. */
+/* Zeroed, one element more; of `room` the bytes are taken.  NULL: there are not
+ * so many, and `room` is 0 now, or there is no memory. */
 void *shmt_runtime_take(struct shmt_arena *arena, size_t *room, size_t count,
                         size_t size);
 
 /* Dimension d of `from` is `place[d]` of the kernel, of which the sizes are
  * from 1 to `most`.  Takes from `room` the bytes that it needs.  False: there
- * is no memory. */
+ * is no room, or no memory. */
 bool shmt_runtime_tree_make(struct shmt_arena *arena,
                             const struct shmt_dispatch *from,
                             const size_t *place, const int64_t *most,

@@ -12,7 +12,8 @@
 #include "tests/support/check.h"
 
 enum { MOST_TUNINGS = 64, MOST_NEAREST = 192, MOST_NOTES = 256,
-       MOST_CHECKS = 160, SLACK = 1 << 20, TEXT = 1 << 16 };
+       MOST_CHECKS = 160, SLACK = 1 << 20, TEXT = 1 << 16,
+       CONFIGS = 64, DISPATCH = 160 << 10, FILES = 32 };
 
 static const char *root;
 static struct shmtune *library;
@@ -454,6 +455,110 @@ static void dense_files_are_cut(void)
     free(head);
 }
 
+/* A tree over nodes from `first` on; returns the number behind its last. */
+static int add_tree(struct shmt_text *text, int first, int depth)
+{
+    const int other = first + (1 << depth);
+
+    if (depth == 0) {
+        shmt_text_add(text, "  - {take: [0, 1, 2, 3, 4, 5, 6, 7], factors: "
+                      "[1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000]}\n");
+        return first + 1;
+    }
+    shmt_text_addf(text, "  - {feature: %d, below: 7, else: %d}\n", first % 64,
+                   other);
+    add_tree(text, first + 1, depth - 1);
+    return add_tree(text, other, depth - 1);
+}
+
+/* A dispatch that has as much of everything as may be read. */
+static void add_dispatch(struct shmt_text *text)
+{
+    shmt_text_add(text, "dispatch:\n  range: {rows: [1, 100000], cols: "
+                  "[1, 100000]}\n  configurations:\n");
+    for (int k = 0; k < CONFIGS; k++)
+        shmt_text_addf(text, "  - {BLOCK: %d, SHARED_KIB: %d, MEMORY: %s}\n",
+                       (const int[]){32, 64, 128, 256, 1024}[k % 5],
+                       (const int[]){0, 32, 100, 200}[k / 5 % 4],
+                       k / 20 % 2 == 0 ? "dynamic" : "static");
+    shmt_text_add(text, "  features:\n");
+    for (int k = 0; k < 64; k++)
+        shmt_text_addf(text, "  - {of: {rows: %d, cols: %d}, per: {rows: 3, "
+                       "cols: 5}, modulo: %d}\n", k + 1, 100 - k, k + 2);
+    shmt_text_add(text, "  terms:\n");
+    for (int k = 0; k < 128; k++)
+        shmt_text_addf(text, "  - {of: {rows: %d, cols: %d}, rounds: %d}\n",
+                       k + 3, 200 - k, k + 2);
+    shmt_text_add(text, "  estimates:\n");
+    for (int k = 0; k < CONFIGS; k++) {
+        shmt_text_add(text, "  - {start: 0, terms: [");
+        for (int t = 0; t < 8; t++)
+            shmt_text_addf(text, "%s%d", t > 0 ? ", " : "",
+                           (8 * k + t) % 128);
+        shmt_text_add(text, "], each: [1, 1, 1, 1, 1, 1, 1, 1]}\n");
+    }
+    shmt_text_add(text, "  tree:\n");
+    add_tree(text, 0, 8);
+    shmt_text_add(text, "...\n");
+}
+
+/* Opens files of one size each, with such a dispatch; returns what it holds of
+ * each in bytes. */
+static size_t held_of_each(bool with_dispatch)
+{
+    const struct fixture_tuned one = {1024, 1024, 128, 0, 0, 10};
+    const struct shmtune_device device = fixture_device();
+    char *const head = fixture_tuning(&device, &one, 1);
+    struct shmt_text text = {0};
+
+    begin();
+    if (with_dispatch)
+        *strstr(head, "...\n") = '\0';
+    shmt_text_add(&text, head);
+    if (with_dispatch)
+        add_dispatch(&text);
+    for (int k = 0; k < FILES; k++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "tunings/toy/%d.yaml", k);
+        fixture_put_text(name, shmt_text_string(&text));
+        fixture_edit(name, "tuning/1", "tuning/3");
+    }
+    shmt_text_free(&text);
+    free(head);
+    return open_again() / FILES;
+}
+
+static void dispatches_are_bounded(void)
+{
+    const size_t plain = held_of_each(false), held = held_of_each(true);
+
+    CHECK_INT(shmtune_note_count(library), 0);
+    printf("# %zu bytes a tuning, %zu with a dispatch\n", plain, held);
+    CHECK(held < plain + DISPATCH);
+}
+
+/* A kernel with so many constraints that what is kept of each, for each
+ * configuration, would be more than that. */
+static void a_larger_dispatch_is_left_out(void)
+{
+    static const char one[] = "constraints:\n";
+    const size_t plain = held_of_each(false);
+    struct shmt_text many = {0};
+
+    shmt_text_add(&many, one);
+    for (int k = 0; k < 600; k++)
+        shmt_text_addf(&many, "- BLOCK < rows + %d\n", 1024 + k);
+    fixture_edit("kernels/toy.yaml", one, shmt_text_string(&many));
+    CHECK(held_of_each(true) < plain + DISPATCH);
+    CHECK_INT(shmtune_note_count(library), FILES);
+    CHECK_HAS(shmtune_note(library, 0), "its dispatch is left out: with 64 "
+              "configurations and the 601 constraints of toy that depend on "
+              "sizes it takes more than 160 KiB");
+    fixture_edit("kernels/toy.yaml", shmt_text_string(&many), one);
+    shmt_text_free(&many);
+}
+
 int main(void)
 {
     root = fixture_begin();
@@ -468,6 +573,8 @@ int main(void)
     CHECK_RUN(nearest_is_that_of_a_full_walk);
     CHECK_RUN(equally_far_sizes_come_by_file);
     CHECK_RUN(notes_are_bounded);
+    CHECK_RUN(dispatches_are_bounded);
+    CHECK_RUN(a_larger_dispatch_is_left_out);
     CHECK_RUN(dense_files_are_cut);
     shmtune_close(library);
     fixture_end();
