@@ -5,6 +5,7 @@
  */
 #include "bench/inspect.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "device/device.h"
@@ -60,6 +61,14 @@ static void copy_launch_resources(const struct shmt_image *image,
     result->launches.count = count > 1 && !image->host ? count : 0;
 }
 
+/* The variable that does not fit, in the result. */
+static void copy_misfit(const struct shmt_image_misfit *misfit,
+                        struct shmt_result *result)
+{
+    snprintf(result->variable, sizeof result->variable, "%s", misfit->name);
+    result->variable_bytes = (int64_t)misfit->bytes;
+}
+
 enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
                                  const struct shmt_nvrtc *nvrtc,
                                  const char *folder,
@@ -68,16 +77,20 @@ enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
 {
     struct shmt_error why = {0};
     struct shmt_image *image = NULL;
+    struct shmt_image_misfit misfit = {0};
+    struct shmt_image_request wanted = *request;
     struct shmt_result out;
     enum shmtune_status status;
 
     shmt_result_clear(&out);
-    status = shmt_image_get(request, nvrtc, folder, &image, &why);
+    wanted.misfit = &misfit;
+    status = shmt_image_get(&wanted, nvrtc, folder, &image, &why);
     if (status == SHMTUNE_COMPILE || status == SHMTUNE_INVALID_FILE) {
         shmt_result_set_verdict(&out,
                                 status == SHMTUNE_COMPILE
                              ? SHMT_VERDICT_COMPILE_ERROR
                              : SHMT_VERDICT_SPEC_MISMATCH, "%s", why.text);
+        copy_misfit(&misfit, &out);
         *result = out;
         return SHMTUNE_OK;
     }

@@ -131,6 +131,15 @@ static json_t *known_from(int64_t low, int64_t number)
     return number < low ? NULL : json_integer(number);
 }
 
+static json_t *variable_of(const struct shmt_result *result)
+{
+    return result->variable[0] == '\0'
+               ? NULL
+               : shmt_json_object("name", shmt_json_text(result->variable),
+                                  "bytes",
+                                  json_integer(result->variable_bytes), NULL);
+}
+
 json_t *shmt_json_result(const struct shmt_result *result)
 {
     const struct shmt_resources *const r = &result->resources;
@@ -147,6 +156,7 @@ json_t *shmt_json_result(const struct shmt_result *result)
         "verdict", shmt_json_text(shmt_verdict_word(result->verdict)),
         "stage", shmt_json_text(stage),
         "reason", shmt_json_given(result->reason),
+        "variable", variable_of(result),
         "registers", known_from(0, r->registers),
         "spill_store_bytes", known_from(0, r->spill_store_bytes),
         "spill_load_bytes", known_from(0, r->spill_load_bytes),

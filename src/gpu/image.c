@@ -700,7 +700,8 @@ enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
     if (!image->host)
         status = check_arguments(request->evaluated, image, err);
     if (status == SHMTUNE_OK && !image->host)
-        status = shmt_variable_check(request->evaluated, image, err);
+        status = shmt_variable_check(request->evaluated, image,
+                                     request->misfit, err);
     if (status == SHMTUNE_OK)
         *out = image;
     else

@@ -17,6 +17,13 @@
 #include "kernel/kernel.h"
 #include "record/record.h"
 
+/* A variable of the source that the spec fills with another number of bytes, or
+ * leaves unfilled. */
+struct shmt_image_misfit {
+    char name[65];                     /* "": there is none */
+    uint64_t bytes;                    /* that it has */
+};
+
 struct shmt_image_request {
     /* Of the reference: the source sees SHMTUNE_REFERENCE defined. */
     struct shmt_kernel_evaluated *evaluated;
@@ -36,6 +43,8 @@ struct shmt_image_request {
                        /* the folder is the user's cache: created if needed,
                           and only used if no other user can have changed what
                           it holds, else SHMTUNE_STORAGE */
+    struct shmt_image_misfit *misfit;   /* told where that is the failure;
+                                           NULL: in the message alone */
 };
 
 struct shmt_image_entry {

@@ -7,6 +7,7 @@
  */
 #include "gpu/variable.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "gpu/cubin.h"
@@ -100,9 +101,20 @@ static bool is_unfilled(const struct shmt_kernel *kernel,
     return !filled;
 }
 
+static void tell(const char *name, const struct shmt_cubin_variable *found,
+                 struct shmt_image_misfit *out)
+{
+    if (out == NULL)
+        return;
+    snprintf(out->name, sizeof out->name, "%s", name);
+    out->bytes = found->bytes;
+}
+
 static enum shmtune_status check_bytes(struct shmt_kernel_evaluated *evaluated,
                                        const struct shmt_cubin_variable *found,
-                                       size_t k, struct shmt_error *err)
+                                       size_t k,
+                                       struct shmt_image_misfit *misfit,
+                                       struct shmt_error *err)
 {
     const struct shmt_argument *argument = &evaluated->kernel->arguments[k];
     const struct shmt_place place = shmt_expr_place(argument->count);
@@ -120,6 +132,7 @@ static enum shmtune_status check_bytes(struct shmt_kernel_evaluated *evaluated,
             place.column);
     if (status != SHMTUNE_OK || count * unit == found->bytes)
         return status;
+    tell(argument->symbol, found, misfit);
     return shmt_error_set(
         err, SHMTUNE_INVALID_FILE,
         "the variable %.64s has %llu bytes, the argument %.40s %llu element%s "
@@ -210,6 +223,7 @@ static bool has_others(const struct shmt_kernel *kernel,
 static enum shmtune_status check_one(struct shmt_kernel_evaluated *evaluated,
                                      const struct shmt_image *image,
                                      const struct shmt_cubin_variable *found,
+                                     struct shmt_image_misfit *misfit,
                                      struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = evaluated->kernel;
@@ -220,17 +234,21 @@ static enum shmtune_status check_one(struct shmt_kernel_evaluated *evaluated,
         has_others(kernel, image))
         return SHMTUNE_OK;
     shmt_variable_add_name(found->name, &plain);
-    if (plain.failed)
+    if (plain.failed) {
         status = shmt_error_memory(err);
-    else if (is_unfilled(kernel, shmt_kernel_code_of(evaluated), plain.data))
+    } else if (is_unfilled(kernel, shmt_kernel_code_of(evaluated),
+                           plain.data)) {
+        tell(plain.data, found, misfit);
         status = refuse_unfilled(plain.data, found->bytes, err);
+    }
     shmt_text_free(&plain);
     return status;
 }
 
 enum shmtune_status
 shmt_variable_check(struct shmt_kernel_evaluated *evaluated,
-                    struct shmt_image *image, struct shmt_error *err)
+                    struct shmt_image *image,
+                    struct shmt_image_misfit *misfit, struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = evaluated->kernel;
     struct shmt_image_variable *list = shmt_arena_alloc(
@@ -246,10 +264,10 @@ shmt_variable_check(struct shmt_kernel_evaluated *evaluated,
         const size_t k = argument_of(kernel, found.name);
 
         if (k == kernel->argument_count) {
-            status = check_one(evaluated, image, &found, err);
+            status = check_one(evaluated, image, &found, misfit, err);
             continue;
         }
-        status = check_bytes(evaluated, &found, k, err);
+        status = check_bytes(evaluated, &found, k, misfit, err);
         list[count++] =
             (struct shmt_image_variable){.name = found.name, .argument = k};
     }

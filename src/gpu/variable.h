@@ -13,10 +13,12 @@
  * those of its argument, when one that is an output is not there, or when a
  * __constant__ variable has no initialiser and no argument.  The last is an
  * error only where the binary has no kernel but those of the spec: another one
- * may be its only reader. */
+ * may be its only reader.  *misfit, unless that is NULL, is the one whose bytes
+ * are wrong or that nobody fills. */
 enum shmtune_status
 shmt_variable_check(struct shmt_kernel_evaluated *evaluated,
-                    struct shmt_image *image, struct shmt_error *err);
+                    struct shmt_image *image,
+                    struct shmt_image_misfit *misfit, struct shmt_error *err);
 
 /* A line for each variable without an initialiser that no argument fills, and
  * for each argument whose variable is not in the binary. */

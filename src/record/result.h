@@ -59,7 +59,8 @@ bool shmt_verdict_find(const char *word, enum shmt_verdict *out);
 
 enum {
     SHMT_RESULT_SAMPLES = 64,
-    SHMT_RESULT_REASON = 256
+    SHMT_RESULT_REASON = 256,
+    SHMT_RESULT_VARIABLE = 65
 };
 
 struct shmt_result {
@@ -87,6 +88,10 @@ struct shmt_result {
     double once_ms;                   /* of measure_ms, what another worker
                                          would find done: the reference was
                                          compiled */
+    char variable[SHMT_RESULT_VARIABLE];   /* of the source, that the spec
+                                         fills with other bytes than these, or
+                                         leaves unfilled; "": none */
+    int64_t variable_bytes;
     int sample_count;
     float samples_us[SHMT_RESULT_SAMPLES];
     double time_us;                   /* their middle; < 0: not timed */

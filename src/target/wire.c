@@ -273,6 +273,12 @@ void shmt_wire_write_reply(const struct shmt_wire_reply *reply,
                            reply->result.answer_ms);
         if (reply->result.once_ms > 0)
             shmt_text_addf(text, ", once_ms: %.6g", reply->result.once_ms);
+        if (reply->result.variable[0] != '\0') {
+            shmt_text_add(text, ", variable: ");
+            shmt_yaml_add_string(text, reply->result.variable);
+            shmt_text_addf(text, ", variable_bytes: %lld",
+                           (long long)reply->result.variable_bytes);
+        }
         if (reply->note[0] != '\0') {
             shmt_text_addf(text, ", computed_blocks: %d, note: ",
                            reply->computed_blocks);
@@ -396,6 +402,7 @@ static enum shmtune_status read_result(const struct shmt_yaml *top,
                                        struct shmt_wire_reply *out,
                                        struct shmt_error *err)
 {
+    const struct shmt_yaml *const bytes = shmt_yaml_get(top, "variable_bytes");
     enum shmtune_status status = shmt_result_read(top, &out->result, err);
 
     if (status == SHMTUNE_OK)
@@ -407,6 +414,12 @@ static enum shmtune_status read_result(const struct shmt_yaml *top,
         status = take_int(top, "answer_ms", 0, &out->result.answer_ms, err);
     if (status == SHMTUNE_OK)
         status = take_real(top, "once_ms", &out->result.once_ms, err);
+    if (status == SHMTUNE_OK)
+        status = take_text(top, "variable", out->result.variable,
+                           sizeof out->result.variable, err);
+    if (status == SHMTUNE_OK && bytes != NULL)
+        status = shmt_yaml_int(bytes, 0, INT64_MAX,
+                               &out->result.variable_bytes, err);
     return status;
 }
 

@@ -24,6 +24,8 @@
  *   {tag: 7, verdict: ok, registers: 32, ...}    a result; answer_ms: 812,
  *                            where a program said for it what is right;
  *                            once_ms: 400, where its reference was compiled;
+ *                            variable: "taps", variable_bytes: 20, of one
+ *                            that the spec does not fill with so many;
  *                            rerun: [[...], ...] where one ran
  *   {tag: 8, error: "the reference ...", status: 4}
  *

@@ -85,6 +85,26 @@ sed 's/arguments: \[y, x, a, n\]/arguments: [y, x, a]/' "$data/scale.yaml" \
 run inspect "$root/kernels/forgets.yaml" --config PAD=1
 check "an argument that the spec forgets" all "exits 0" \
     "out_has 'spec_mismatch, for example.*takes 4 .* passes 3 .*forgets.yaml'"
+# inspect_taps COUNT: a variable of the source of three numbers, which the spec
+# fills with so many; 0: with none
+inspect_taps() {
+    sed 's/^extern .*scale(.*/__constant__ float taps[3];\n&/
+        s/y\[i\] = /&taps[i % 3] * /' "$data/scale.cu" >"$root/kernels/taps.cu"
+    sed "s/scale.cu/taps.cu/
+        s/^arguments:/&\n  taps: {type: f32, role: symbol, count: $1}/" \
+        "$data/scale.yaml" | sed '/count: 0/d' >"$root/kernels/taps.yaml"
+    run inspect "$root/kernels/taps.yaml" --config PAD=1 --json
+}
+for filled in 2 0; do
+    inspect_taps $filled
+    check "a variable that is filled with $filled of 3 numbers is named" all \
+        'exits 0' is_json 'out_has "\"verdict\": \"spec_mismatch\""' \
+        'grep -A 1 "\"name\": \"taps\"" "$folder/out" |
+            grep -q "\"bytes\": 12$"'
+done
+inspect_taps 3
+check "one that fits is not" all 'exits 0' \
+    'out_has "\"verdict\": \"ok\""' 'out_lacks "\"variable\""'
 sed 's/tile\[threadIdx.x\] =/tile[threadIdx.w] =/' "$data/scale.cu" \
     >"$root/kernels/scale.cu"
 run inspect scale --config PAD=1

@@ -6,9 +6,10 @@ import re
 import warnings
 import zlib
 
+from . import _command
 from ._array import is_gpu_array, number_of, view_of, whole
 from ._expr import parse
-from ._library import Error, STORAGE
+from ._library import Error, INVALID_FILE, STORAGE
 from ._source import is_written, own_name, parameters, points_to
 from ._spec import REAL, holds, host_array, yaml_of, write_text
 from ._trace import expression, variants
@@ -243,9 +244,41 @@ class Spec:
                 "arguments": ["mismatches", n, "expected." + n]}
                 for n in self.unchecked]
         spec.update(self.keys)
+        self.default = {n: p["default"] for n, p in spec["parameters"].items()}
         self.path = os.path.join(writer.kernels, self.name + ".yaml")
         write_text(self.path, yaml_of(_in_order(spec)))
         return self.path
+
+    def inspected(self, *options):
+        """What the compiler makes of the default configuration."""
+        words = ["inspect", self.path, *options]
+        if self.default:
+            words += ["--config", ",".join(
+                "%s=%s" % pair for pair in self.default.items())]
+        return _command.run(words)["candidates"][0]
+
+    def about_constants(self, error):
+        """An error of the spec, as one about cmem_args; None: it is about
+        something else."""
+        if error.status != INVALID_FILE:
+            return None
+        try:
+            variable = self.inspected().get("variable")
+        except Error:
+            return None
+        if variable is None:
+            return None
+        name, bytes_ = variable["name"], variable["bytes"]
+        given = self.given.get(name)
+        if not isinstance(given, Variable):
+            return Error("cmem_args: nothing fills the __constant__ variable "
+                         "%s (%d byte%s), which has no initialiser"
+                         % (name, bytes_, "s" if bytes_ != 1 else ""))
+        view = host_array(given.array, name)[0]
+        return Error("cmem_args: %s has %d bytes, %d elements of %d, and the "
+                     "variable of the source has %d; give as many"
+                     % (name, view.nbytes, view.nbytes // view.itemsize,
+                        view.itemsize, bytes_))
 
     def another(self, chance, tried):
         """A configuration that satisfies the constraints, and was not tried;
@@ -321,24 +354,6 @@ class Spec:
             if not callable(value):
                 lines.append("#undef %s\n#define %s %s" % (name, name, value))
         return lines
-
-
-def of_constants(error):
-    """An error of a spec about a variable of the source, in the words of
-    cmem_args; None: it is about something else."""
-    said = str(error)
-    found = re.search(r"the variable (\S+) has (\d+) bytes, the argument \S+ "
-                      r"(\d+) elements? of (\d+)", said)
-    if found is not None:
-        name, has, count, size = found.groups()
-        return Error("cmem_args: %s has %d bytes, %s elements of %s, and the "
-                     "variable of the source has %s; give as many"
-                     % (name, int(count) * int(size), count, size, has))
-    found = re.search(r"the __constant__ variable (\S+ \(\d+ bytes?\)) has no "
-                      r"initialiser and nobody fills it", said)
-    return found and Error("cmem_args: nothing fills the __constant__ "
-                           "variable %s, which has no initialiser"
-                           % found.group(1))
 
 
 def _short(name):

@@ -16,7 +16,7 @@ import warnings
 
 from . import _command
 from ._array import whole
-from ._kernel_spec import Spec, of_constants
+from ._kernel_spec import Spec
 from ._library import Error, INVALID_ARGUMENT, NOT_FOUND
 from ._open import open as open_folder
 from ._results import Metrics, Objective, TIMES, observed_by, sorted_out
@@ -201,7 +201,7 @@ def _launched(spec, device):
         if not _takes_nvcc(spec, error):
             if spec.by_nvcc() and error.status == NOT_FOUND:
                 error = runner.why() or error
-            raise (of_constants(error) or error) from None
+            raise (spec.about_constants(error) or error) from None
     finally:
         if runner is not None:
             runner.close()
@@ -238,7 +238,7 @@ def _from_any(spec, default, run):
             if _takes_nvcc(spec, error):
                 spec.write(default)
                 continue
-            said, about = str(error), of_constants(error)
+            said, about = str(error), spec.about_constants(error)
             error = about or error
             if (default is not None
                     or "the default configuration (" not in said

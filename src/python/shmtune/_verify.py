@@ -42,8 +42,7 @@ class Verifier:
     def why(self):
         """Why the only configuration was not compiled; None: it is not the
         compiler that says no."""
-        told = _command.run(["inspect", self.spec.path, "--arch",
-                             self._arch()])["candidates"][0]
+        told = self.spec.inspected("--arch", self._arch())
         return (lib.Error(told["reason"], lib.COMPILE)
                 if told["verdict"] == "compile_error" else None)
 
