@@ -100,14 +100,17 @@ static struct range remainder_of(struct range a, struct range b)
         out.low = INT64_MIN + 1;
     if (b.high > 0)
         out.high = b.high - 1;
-    /* Where all quotients are the same it is a - quotient * b. */
-    if (b.low > 0 && a.low >= 0) {
-        const int64_t quotient = a.low / b.high;
+    if (b.low > 0 && a.low >= 0 && a.high < out.high)
+        out.high = a.high;
+    /* Where all quotients are the same, the least of which is the first and the
+     * greatest the last of these, so are the remainders. */
+    if (b.low > 0) {
+        const int64_t first = a.low < 0 ? b.low : b.high;
+        const int64_t last = a.high < 0 ? b.high : b.low;
 
-        out.high = a.high < out.high ? a.high : out.high;
-        if (a.high / b.low == quotient) {
-            out.low = a.low - quotient * b.high;
-            out.high = a.high - quotient * b.low;
+        if (shmt_arith_floor(a.low, first) == shmt_arith_floor(a.high, last)) {
+            out.low = shmt_arith_mod(a.low, first);
+            out.high = shmt_arith_mod(a.high, last);
         }
     }
     return out;

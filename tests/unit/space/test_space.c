@@ -189,7 +189,9 @@ static void many_values_are_refused_together(void)
         "(c if a > b else c * 2) == 60 + a", "abs(c - 500) <= a - b",
         "c % a == 0", "c % (a * b) == b - 1", "c % (b * 40) == 3 - a",
         "(900 + a) % (c + 61) == 0", "(2520 * b) % (c + 61) == a",
-        "(c + 61) % (a * a) == 0 or b % (c + 61) == 1"};
+        "(c + 61) % (a * a) == 0 or b % (c + 61) == 1",
+        "(c - 500) % (b * 40) == 3 - a", "(a - c) % (b * 60) == 1",
+        "(c - 1100) % (a + 5) == b - 1", "(b - 9) % (c + 61) == c + 56"};
     static struct made made;
 
     for (size_t k = 0; k < sizeof constraints / sizeof *constraints; k++)
@@ -226,17 +228,20 @@ static void what_follows_is_found(void)
     check_steps(&made, 70000000);
 }
 
-/* Multiples are not tried between each other, nor large divisors. */
+/* Multiples are not tried between each other, nor large divisors, below 0
+ * either. */
 static void divisors_are_found(void)
 {
-    const char *const constraints[] = {"a % b == 0", "b % a == 0"};
+    const char *const constraints[] = {"a % b == 0", "b % a == 0",
+                                       "(a - 8193) % b == 0",
+                                       "(b - 8193) % a == 0"};
     static struct made made;
     struct shmt_space *space;
     uint64_t pairs = 0;
 
     for (uint64_t a = 1; a <= 8192; a++)
         pairs += 8192 / a;
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < sizeof constraints / sizeof *constraints; k++) {
         begin(&made);
         add_many(&made, "a", 8192, 1, 1);
         add_many(&made, "b", 8192, 1, 1);
