@@ -288,12 +288,10 @@ static bool satisfies(const struct shmt_command_choices *choices, size_t k)
 {
     const size_t width = choices->kernel->parameter_count;
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_expr *failed = NULL;
 
     shmt_kernel_evaluate(choices->kernel, choices->problem,
                          choices->configs + k * width, &evaluated);
-    return shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
-           failed == NULL;
+    return shmt_kernel_allows(&evaluated);
 }
 
 static const char *describe(struct look *look,

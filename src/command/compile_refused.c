@@ -30,12 +30,9 @@ struct trial {
 static bool is_allowed(const struct trial *trial, const shmt_config *config)
 {
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_expr *failed;
-    struct shmt_error why;
 
     shmt_kernel_evaluate(trial->kernel, trial->problem, config, &evaluated);
-    return shmt_kernel_satisfies(&evaluated, &failed, &why) == SHMTUNE_OK &&
-           failed == NULL;
+    return shmt_kernel_allows(&evaluated);
 }
 
 static void add(struct trial *trial, size_t parameter, size_t value)

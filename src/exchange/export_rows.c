@@ -188,7 +188,6 @@ static enum shmtune_status add_tries(struct shmt_export_rows *rows,
     const struct shmt_kernel *const kernel = rows->kernel;
     shmt_config ties[SHMT_TUNING_TRIED * SHMT_SPACE_PARAMETERS];
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_expr *failed = NULL;
     const struct shmt_fit_launches ask = {&rows->devices[row->device],
                                           &evaluated, &tuned->result.resources,
                                           &tuned->result.launches};
@@ -197,8 +196,7 @@ static enum shmtune_status add_tries(struct shmt_export_rows *rows,
     size_t count;
 
     shmt_kernel_evaluate(kernel, row->problem, winner, &evaluated);
-    *runs = shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
-            failed == NULL &&
+    *runs = shmt_kernel_allows(&evaluated) &&
             shmt_kernel_evaluate_launches(&evaluated, NULL) == SHMTUNE_OK &&
             shmt_fit_launches(&ask, &fit);
     if (!*runs)

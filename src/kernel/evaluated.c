@@ -85,6 +85,14 @@ shmt_kernel_satisfies(struct shmt_kernel_evaluated *evaluated,
     return status;
 }
 
+bool shmt_kernel_allows(struct shmt_kernel_evaluated *evaluated)
+{
+    const struct shmt_expr *failed = NULL;
+
+    return shmt_kernel_satisfies(evaluated, &failed, NULL) == SHMTUNE_OK &&
+           failed == NULL;
+}
+
 /* -- launches ------------------------------------------------------------- */
 
 /* An expression in [low, high]; `fallback` when there is none. */

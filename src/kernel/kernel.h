@@ -509,6 +509,8 @@ enum shmtune_status
 shmt_kernel_satisfies(struct shmt_kernel_evaluated *evaluated,
                       const struct shmt_expr **failed,
                       struct shmt_error *err);
+/* Whether all hold; one that cannot be computed does not. */
+bool shmt_kernel_allows(struct shmt_kernel_evaluated *evaluated);
 
 /* Whether the launches are functions of the host, and the binary is a shared
  * object with them. */

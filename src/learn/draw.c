@@ -113,7 +113,6 @@ static bool is_good(const struct shmt_learn_draw *draw, const int64_t *problem)
     const size_t bytes = kernel->dimension_count * sizeof *problem;
     shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_expr *failed = NULL;
     double volume = 0;
 
     for (size_t k = 0; k < draw->count; k++)
@@ -125,8 +124,7 @@ static bool is_good(const struct shmt_learn_draw *draw, const int64_t *problem)
         return false;
     shmt_kernel_default(kernel, config);
     shmt_kernel_evaluate(kernel, problem, config, &evaluated);
-    return shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
-           failed == NULL &&
+    return shmt_kernel_allows(&evaluated) &&
            shmt_kernel_evaluate_launches(&evaluated, NULL) == SHMTUNE_OK &&
            is_small(draw, &evaluated);
 }

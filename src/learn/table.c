@@ -113,12 +113,10 @@ bool shmt_learn_may_run(const struct shmt_learn_table *table,
                         const int64_t *problem, size_t config)
 {
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_expr *failed = NULL;
 
     shmt_kernel_evaluate(table->kernel, problem, table->configs[config],
                          &evaluated);
-    return shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
-           failed == NULL;
+    return shmt_kernel_allows(&evaluated);
 }
 
 double shmt_learn_distance(const struct shmt_kernel *kernel, const int64_t *a,
