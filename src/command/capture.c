@@ -41,7 +41,8 @@ static const char help[] =
     "  --no-rerun      do not make the launches again on device 0, which\n"
     "                  tells outputs from in-outs, and how far results vary\n"
     "  --propose       parameters get the values to try, and not as a\n"
-    "                  comment: those that the source compiles with\n"
+    "                  comment: those that the source compiles with, unless\n"
+    "                  the launch made again is wrong with each\n"
     "  --source FILE   where kernels are that nvcc compiled, or what launches\n"
     "                  them; may be repeated\n"
     "                  [what the binary names, of -lineinfo; else *.cu here]\n"
@@ -390,10 +391,15 @@ static void find_arch(char out[16])
     free(devices);
 }
 
-static const struct shmt_draft *earlier_of_one(const struct job *job, size_t k)
+/* The first earlier launch of the kernel for which that holds, any for NULL;
+ * NULL: none. */
+static const struct shmt_draft *
+earlier_of_one(const struct job *job, size_t k,
+               bool (*is)(const struct shmt_draft *draft))
 {
     for (size_t i = 0; i < k; i++)
-        if (shmt_draft_is_of_one(job->written[k].draft, job->written[i].draft))
+        if ((is == NULL || is(job->written[i].draft)) &&
+            shmt_draft_is_of_one(job->written[k].draft, job->written[i].draft))
             return job->written[i].draft;
     return NULL;
 }
@@ -409,7 +415,7 @@ static enum shmtune_status drop_values(struct job *job, size_t k,
     struct shmt_error why = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (shmt_draft_compile(written->draft, earlier_of_one(job, k),
+    if (shmt_draft_compile(written->draft, earlier_of_one(job, k, NULL),
                            written->path, arch, most_s, &why) == SHMTUNE_OK &&
         shmt_draft_tell_refused(written->draft, &text)) {
         status = shmt_draft_write(written->draft, written->path, err);
@@ -482,19 +488,29 @@ static enum shmtune_status tell_why_not(struct job *job,
     return status;
 }
 
-/* Which of several expressions an extent has, where an earlier launch of the
- * kernel has not shown it.  What cannot be tried stays as it was, and is said
- * in the draft. */
+static bool is_reran(const struct shmt_draft *draft)
+{
+    return draft->reran;
+}
+
+static bool is_chosen(const struct shmt_draft *draft)
+{
+    return draft->chosen;
+}
+
+/* Which of several expressions an extent has, and which numbers are no choice,
+ * where an earlier launch of the kernel has not shown it.  What cannot be tried
+ * stays as it was, and is said in the draft. */
 static void decide(struct job *job, size_t k, const char *images)
 {
-    const struct shmt_draft *earlier = NULL;
+    const struct written *const written = &job->written[k];
 
-    for (size_t i = 0; earlier == NULL && i < k; i++)
-        if (job->written[i].draft->reran &&
-            shmt_draft_is_of_one(job->written[k].draft, job->written[i].draft))
-            earlier = job->written[i].draft;
-    (void)shmt_draft_decide(job->written[k].draft, earlier,
-                            job->written[k].path, images, NULL);
+    (void)shmt_draft_decide(written->draft, earlier_of_one(job, k, is_reran),
+                            written->path, images, NULL);
+    if (job->propose)
+        (void)shmt_draft_choose(written->draft,
+                                earlier_of_one(job, k, is_chosen),
+                                written->path, images, NULL);
 }
 
 /* What cannot be made again stays as it is, and why is said: once where that is

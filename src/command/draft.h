@@ -7,8 +7,9 @@
  * draft_host.c what host code says of block and grid, draft_fit.c and
  * draft_problem.c which sizes there are, draft_name.c what things are called,
  * draft_write.c writes the rest, draft_compile.c leaves out what does not
- * compile, draft_rerun.c makes the launch again, and draft_decide.c finds out
- * by that which of several expressions is right.
+ * compile, draft_rerun.c makes the launch again, and by that draft_decide.c
+ * finds out which of several expressions is right, and draft_choice.c which
+ * numbers are no choice.
  */
 #ifndef SHMT_COMMAND_DRAFT_H
 #define SHMT_COMMAND_DRAFT_H
@@ -79,7 +80,7 @@ enum shmt_draft_way {
     SHMT_DRAFT_GRID                    /* the launch's grid alone */
 };
 
-enum { SHMT_DRAFT_REFUSED = 8 };
+enum { SHMT_DRAFT_REFUSED = 8, SHMT_DRAFT_WRONG = 8 };
 
 struct shmt_draft_number {
     const char *name;
@@ -95,6 +96,11 @@ struct shmt_draft_number {
                                           compiler, */
     int64_t refused[SHMT_DRAFT_REFUSED];
     const char *why;                   /* and what that says of the first */
+    size_t wrong_count;                /* it is no choice: values with which the
+                                          launch was made again, and gave
+                                          another result, */
+    int64_t wrong[SHMT_DRAFT_WRONG];
+    bool fails;                        /* or broke off with one */
 };
 
 /* What sizes are made of: a whole number among the arguments; or how many
@@ -173,7 +179,8 @@ struct shmt_draft {
     int64_t registers, resident;       /* of a thread, and blocks on a
                                           multiprocessor; 0: not known */
     bool cooperative;
-    bool reran;                        /* the launch was made again */
+    bool reran;                        /* the launch was made again, */
+    bool chosen;                       /* and with other values of numbers */
     struct shmt_compiler_line line;    /* what its compiler was told */
     size_t argument_count, memory_count;
     struct shmt_draft_argument *arguments;
@@ -318,11 +325,31 @@ enum shmtune_status shmt_draft_rerun(struct shmt_draft *draft,
                                      struct shmt_error *err);
 /* Whether the application's results were among those that it then gave. */
 bool shmt_draft_gives_the_same(const struct shmt_draft *draft);
-/* Makes that of FOLDER/trial.yaml again; *right: it gives what the application
- * got, as far as the launch itself does. */
+/* A launch to be made again, and what came of it the last time. */
+struct shmt_draft_again {
+    struct shmt_kernel *kernel;         /* the caller frees it */
+    struct shmt_live_rerun request;
+    struct shmt_live_reran *reran;
+};
+/* That of a spec in the folder. */
+enum shmtune_status shmt_draft_read_again(const struct shmt_draft *draft,
+                                          const char *folder, const char *name,
+                                          const char *images,
+                                          struct shmt_draft_again *out,
+                                          struct shmt_error *err);
+/* Makes it, and compares with what the application got, as far as the launch
+ * itself gives that. */
+enum shmt_draft_outcome {
+    SHMT_DRAFT_UNKNOWN,                 /* it was not launched, or did not
+                                           end */
+    SHMT_DRAFT_OTHER,                   /* it is not that, or crashed */
+    SHMT_DRAFT_NEAR,                    /* it may be that but for rounding */
+    SHMT_DRAFT_RIGHT
+};
 enum shmtune_status shmt_draft_try(struct shmt_draft *draft,
-                                   const char *folder, const char *images,
-                                   bool *right, struct shmt_error *err);
+                                   const struct shmt_draft_again *again,
+                                   enum shmt_draft_outcome *out,
+                                   struct shmt_error *err);
 /* What was found of it, for people. */
 void shmt_draft_tell_rerun(const struct shmt_draft *draft,
                            struct shmt_text *text);
@@ -351,6 +378,21 @@ void shmt_draft_add_question(const struct shmt_draft *draft, size_t question,
                              struct shmt_text *text);
 /* What was found, for people. */
 void shmt_draft_tell_decided(const struct shmt_draft *draft,
+                             struct shmt_text *text);
+
+/* draft_choice.c: makes the launch again with other values of each number that
+ * is proposed, and finds those that are no choice, or has them of an earlier
+ * draft of the kernel, `earlier`, or NULL.  The draft is then to be written
+ * again. */
+enum shmtune_status shmt_draft_choose(struct shmt_draft *draft,
+                                      const struct shmt_draft *earlier,
+                                      const char *folder, const char *images,
+                                      struct shmt_error *err);
+/* "# ..." lines. */
+void shmt_draft_add_choice(const struct shmt_draft_number *one,
+                           struct shmt_text *text);
+/* For people. */
+void shmt_draft_tell_choices(const struct shmt_draft *draft,
                              struct shmt_text *text);
 
 /* draft_fit.c: what is a size, for this launch and the others of the kernel. */

@@ -119,6 +119,24 @@ static bool differ(struct deciding *deciding)
     return count > 1;
 }
 
+/* What is no spec with this number is as one that does not run. */
+static enum shmtune_status try_written(struct deciding *deciding, bool *right,
+                                       struct shmt_error *err)
+{
+    struct shmt_draft *const draft = deciding->draft;
+    enum shmt_draft_outcome outcome = SHMT_DRAFT_UNKNOWN;
+    struct shmt_draft_again again;
+    enum shmtune_status status =
+        shmt_draft_read_again(draft, deciding->folder, SHMT_DRAFT_TRIAL,
+                              deciding->images, &again, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_draft_try(draft, &again, &outcome, err);
+    *right = outcome == SHMT_DRAFT_RIGHT;
+    shmt_kernel_free(again.kernel);
+    return status == SHMTUNE_INVALID_FILE ? SHMTUNE_OK : status;
+}
+
 static enum shmtune_status try_one(struct deciding *deciding,
                                    size_t hypothesis, struct shmt_error *err)
 {
@@ -137,8 +155,7 @@ static enum shmtune_status try_one(struct deciding *deciding,
     choose(draft, hypothesis);
     status = shmt_draft_write(draft, deciding->folder, err);
     return status == SHMTUNE_OK
-               ? shmt_draft_try(draft, deciding->folder, deciding->images,
-                                &deciding->right[hypothesis], err)
+               ? try_written(deciding, &deciding->right[hypothesis], err)
                : status;
 }
 

@@ -512,7 +512,8 @@ static void add_values(const struct shmt_draft_number *one,
 bool shmt_draft_is_proposed(const struct shmt_draft *draft,
                             const struct shmt_draft_number *one)
 {
-    return draft->propose && one->reaches != NULL && one->most >= one->value;
+    return draft->propose && one->reaches != NULL &&
+           one->most >= one->value && one->wrong_count == 0;
 }
 
 /* A number of the block alone, of a kernel that does not ask for it, is tuned
@@ -533,8 +534,10 @@ void shmt_draft_parameters(const struct shmt_draft *draft,
         }
         add_reason(one, text);
         shmt_draft_add_refused(one, text);
+        shmt_draft_add_choice(one, text);
         if (!proposed)
-            shmt_text_add(text, "  # To tune it, write this instead:\n  # ");
+            shmt_text_addf(text, "  # To tune it%s, write this instead:\n  # ",
+                           one->wrong_count > 0 ? " all the same" : "");
         shmt_text_addf(text, "%s%s: {values: ", proposed ? "  " : "",
                        one->name);
         add_values(one, text);

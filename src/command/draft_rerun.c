@@ -63,6 +63,9 @@ static void keep_plain(struct shmt_draft *draft,
  * rounding. */
 static const double ROUNDING = 0.1;
 
+/* How far apart, so, what may be right is from what is by a tolerance. */
+static const double NEAR = 1e-3;
+
 bool shmt_draft_is_unsteady(const struct shmt_draft_memory *memory)
 {
     return memory->plain.varying > 0 &&
@@ -146,23 +149,16 @@ static enum shmtune_status experiment(struct shmt_draft *draft,
     return status;
 }
 
-/* A launch to be made again, and what comes of it. */
-struct again {
-    struct shmt_kernel *kernel;         /* the caller frees it */
-    struct shmt_live_rerun request;
-    struct shmt_live_reran *reran;
-};
-
-/* That of a spec in the folder. */
-static enum shmtune_status read_launch(const struct shmt_draft *draft,
-                                       const char *folder, const char *name,
-                                       const char *images, struct again *out,
-                                       struct shmt_error *err)
+enum shmtune_status shmt_draft_read_again(const struct shmt_draft *draft,
+                                          const char *folder, const char *name,
+                                          const char *images,
+                                          struct shmt_draft_again *out,
+                                          struct shmt_error *err)
 {
     const char *path = shmt_path_join(draft->arena, folder, name);
     enum shmtune_status status;
 
-    *out = (struct again){
+    *out = (struct shmt_draft_again){
         .request = {.program = getenv("SHMTUNE_WORKER"),   /* for tests */
                     .device = "0", .images = images,
                     .stop = &shmt_command_stopped},
@@ -178,9 +174,9 @@ enum shmtune_status shmt_draft_rerun(struct shmt_draft *draft,
                                      const char *folder, const char *images,
                                      struct shmt_error *err)
 {
-    struct again again;
-    enum shmtune_status status =
-        read_launch(draft, folder, "kernel.yaml", images, &again, err);
+    struct shmt_draft_again again;
+    enum shmtune_status status = shmt_draft_read_again(
+        draft, folder, "kernel.yaml", images, &again, err);
 
     if (status == SHMTUNE_OK)
         status = experiment(draft, &again.request, again.reran, err);
@@ -253,27 +249,50 @@ static bool is_right(const struct shmt_draft_memory *memory,
                : varies(memory);
 }
 
-enum shmtune_status shmt_draft_try(struct shmt_draft *draft,
-                                   const char *folder, const char *images,
-                                   bool *right, struct shmt_error *err)
+/* Sums in another order are further apart than a tolerance where much of them
+ * cancels. */
+static bool is_near(const struct shmt_draft_memory *memory,
+                    const struct shmt_rerun_buffer *found)
 {
-    struct again again;
-    enum shmtune_status status =
-        read_launch(draft, folder, SHMT_DRAFT_TRIAL, images, &again, err);
+    return shmt_element_is_real(memory->element) &&
+           found->spread <= NEAR * found->most;
+}
 
-    if (status == SHMTUNE_OK)
-        status = shmt_live_rerun(&again.request, NULL, again.reran, err);
-    *right = status == SHMTUNE_OK && again.reran->ran;
-    for (size_t k = 0; *right && k < again.reran->found.count; k++) {
-        const struct shmt_rerun_buffer *found = &again.reran->found.buffers[k];
+static enum shmt_draft_outcome compare(struct shmt_draft *draft,
+                                       const struct shmt_kernel *kernel,
+                                       const struct shmt_rerun *found)
+{
+    enum shmt_draft_outcome out = SHMT_DRAFT_RIGHT;
+
+    for (size_t k = 0; k < found->count; k++) {
+        const struct shmt_rerun_buffer *one = &found->buffers[k];
         const struct shmt_draft_memory *memory =
-            memory_of(draft, again.kernel, found->argument);
+            memory_of(draft, kernel, one->argument);
 
-        *right = memory == NULL || is_right(memory, found);
+        if (memory == NULL || is_right(memory, one))
+            continue;
+        if (!is_near(memory, one))
+            return SHMT_DRAFT_OTHER;
+        out = SHMT_DRAFT_NEAR;
     }
-    shmt_kernel_free(again.kernel);
-    /* What is no spec with this number is as one that does not run. */
-    return status == SHMTUNE_INVALID_FILE ? SHMTUNE_OK : status;
+    return out;
+}
+
+enum shmtune_status shmt_draft_try(struct shmt_draft *draft,
+                                   const struct shmt_draft_again *again,
+                                   enum shmt_draft_outcome *out,
+                                   struct shmt_error *err)
+{
+    const struct shmt_live_reran *const reran = again->reran;
+    const enum shmtune_status status =
+        shmt_live_rerun(&again->request, NULL, again->reran, err);
+
+    *out = SHMT_DRAFT_UNKNOWN;
+    if (status == SHMTUNE_OK && reran->crashed)
+        *out = SHMT_DRAFT_OTHER;
+    else if (status == SHMTUNE_OK && reran->ran)
+        *out = compare(draft, again->kernel, &reran->found);
+    return status;
 }
 
 /* -- the comments --------------------------------------------------------- */
@@ -403,4 +422,5 @@ void shmt_draft_tell_rerun(const struct shmt_draft *draft,
     add_names(draft, is_in_out, "; in-out: ", text);
     add_names(draft, shmt_draft_is_unsteady, "; not compared: ", text);
     shmt_draft_tell_decided(draft, text);
+    shmt_draft_tell_choices(draft, text);
 }

@@ -5,6 +5,7 @@
  */
 #include "target/rerun.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ struct asking {
     const struct shmt_argument *poisoned;
     struct shmt_worker *worker;
     bool greeted;
-    double deadline;
+    double answer_s, deadline;
 };
 
 static enum shmtune_status ask(struct asking *asking, struct shmt_error *err)
@@ -32,12 +33,15 @@ static enum shmtune_status ask(struct asking *asking, struct shmt_error *err)
 
     shmt_kernel_default_problem(kernel, message.problem);
     shmt_kernel_default(kernel, message.config);
+    if (asking->request->config != NULL)
+        memcpy(message.config, asking->request->config,
+               kernel->parameter_count * sizeof *message.config);
     shmt_wire_write_request(kernel, &message, &text);
     status = text.failed ? shmt_error_memory(err)
                          : shmt_worker_send(asking->worker, text.data, err);
     shmt_text_free(&text);
     asking->greeted = true;
-    asking->deadline = shmt_clock_s() + ANSWER_S;
+    asking->deadline = shmt_clock_s() + asking->answer_s;
     return status;
 }
 
@@ -58,6 +62,7 @@ static enum shmtune_status take(struct asking *asking, const char *line,
         return shmt_error_set(err, reply.error.status, "%s",
                               reply.error.text);
     out->ran = reply.result.verdict == SHMT_VERDICT_OK;
+    out->crashed = reply.result.verdict == SHMT_VERDICT_CRASH;
     if (!out->ran) {
         snprintf(out->why, sizeof out->why, "%s", reply.result.reason);
         return SHMTUNE_OK;
@@ -117,7 +122,7 @@ static enum shmtune_status converse(struct asking *asking,
             return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
         if (shmt_clock_s() > asking->deadline) {
             snprintf(out->why, sizeof out->why, "it did not end in %.0f s",
-                     asking->greeted ? ANSWER_S : START_S);
+                     asking->greeted ? asking->answer_s : START_S);
             return asking->greeted
                        ? SHMTUNE_OK
                        : shmt_error_set(err, SHMTUNE_NO_DEVICE,
@@ -137,6 +142,9 @@ enum shmtune_status shmt_live_rerun(const struct shmt_live_rerun *request,
                                     struct shmt_error *err)
 {
     struct asking asking = {.request = request, .poisoned = poisoned,
+                            .answer_s = request->most_s > 0
+                                            ? fmin(request->most_s, ANSWER_S)
+                                            : ANSWER_S,
                             .deadline = shmt_clock_s() + START_S};
     char self[4096];
     const char *const argv[] = {
@@ -145,7 +153,7 @@ enum shmtune_status shmt_live_rerun(const struct shmt_live_rerun *request,
         "--device", request->device, NULL};
     enum shmtune_status status = SHMTUNE_OK;
 
-    out->ran = false;
+    out->ran = out->crashed = false;
     out->why[0] = '\0';
     out->found.count = 0;
     if (request->program == NULL)

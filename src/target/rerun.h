@@ -12,8 +12,9 @@
 #include "record/record.h"
 
 struct shmt_live_rerun {
-    const struct shmt_kernel *kernel;   /* with its default problem and
-                                           configuration */
+    const struct shmt_kernel *kernel;   /* with its default problem */
+    const shmt_config *config; /* NULL: its default */
+    double most_s;             /* for an answer; 0: five minutes, as at most */
     const char *program;       /* of the worker; NULL: this one */
     const char *device;        /* as --device has it */
     const char *images;        /* a folder for binaries */
@@ -23,6 +24,7 @@ struct shmt_live_rerun {
 /* What became of one request. */
 struct shmt_live_reran {
     bool ran;
+    bool crashed;                       /* it was made, and broke off */
     char why[SHMT_RESULT_REASON];       /* not; or "" */
     struct shmt_rerun found;            /* where it ran */
 };

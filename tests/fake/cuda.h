@@ -266,6 +266,14 @@ bool fake_kernel_run(struct fake_launch *launch);
 /* -- fake_matrices.c ------------------------------------------------------ */
 
 void fake_transpose(struct fake_launch *launch);
+/* choices.c */
+void fake_widen(struct fake_launch *launch);
+void fake_shatter(struct fake_launch *launch);
+void fake_quarter(struct fake_launch *launch);
+void fake_paired(struct fake_launch *launch);
+void fake_alone(struct fake_launch *launch);
+void fake_rounded(struct fake_launch *launch);
+void fake_alike(struct fake_launch *launch);
 /* unsteady.c */
 void fake_ticks(struct fake_launch *launch);
 void fake_timed(struct fake_launch *launch);

@@ -108,6 +108,43 @@ sed -i '/atomicAdd/s/1u/2u/' variables/tally-1/program.cu
 check "variables: one that counts otherwise is wrong" \
     grep -q 'seen.*is .*expected ' log
 
+# How far a stencil reaches is part of what it computes; its block is a choice.
+APPLICATION_SOURCE=stencil.cu
+cat >stencil.cu <<'END'
+#define RADIUS 4
+__constant__ float offsets[2];
+extern "C" __global__ void blend(float *y) { y[0] = offsets[0]; }
+extern "C" __global__ void cover(float *z, const float *x, SCALAR a, int n)
+{
+    __shared__ float near[BLOCK + 2 * RADIUS];
+    int first = blockIdx.x * BLOCK - RADIUS;
+    float sum = 0;
+    for (int k = threadIdx.x; k < BLOCK + 2 * RADIUS; k += BLOCK)
+        near[k] = first + k >= 0 && first + k < n ? x[first + k] : 0;
+    __syncthreads();
+    for (int k = 0; k <= 2 * RADIUS; k++)
+        sum += near[threadIdx.x + k];
+    if (first + RADIUS + threadIdx.x < n)
+        z[first + RADIUS + threadIdx.x] = a * sum;
+}
+END
+begun=$(date +%s)
+"$build/shmtune" capture --propose -o stencil -- ./application opened load \
+    cover=100000 >out 2>err
+check "stencil: its radius is no choice, its block is one" all \
+    "grep -q 'cover-1: made again it gives .*; no choice: RADIUS$' err" \
+    "grep -q '^  RADIUS: {values: .4., default: 4, override: true}' stencil/cover-1/kernel.yaml" \
+    "grep -q '^  BLOCK: {values: .64, 128, 256, 512, 1024., default: 256}' stencil/cover-1/kernel.yaml"
+echo "# captured and tried in $(($(date +%s) - begun)) s"
+sed 's/^/# /' err
+unset APPLICATION_SOURCE
+"$build/shmtune" tune stencil/cover-1 --device 0 --strategy exhaustive \
+    -o tuned-stencil >log 2>&1
+status=$?
+count_right tuned-stencil/cover-1
+check "stencil: it is tuned, all $right are right" all "[ $status -eq 0 ]" \
+    "[ $tried -ge 3 ]" "[ $right -eq $tried ]"
+
 # Textures: arrays, pitched and linear memory.
 ${CC:-cc} -O2 -I"$headers" -o textured "$here/../fake/textured.c" -ldl >log 2>&1
 ./textured "$here/../fake/fake_texture.cu" 370 530 again >alone 2>err
