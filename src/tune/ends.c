@@ -44,15 +44,13 @@ static bool is_allowed(const struct shmt_kernel *kernel,
 {
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_fit_launches ask = {device, &evaluated, NULL, NULL};
-    const struct shmt_expr *failed;
     struct shmt_fit fit;
     bool allowed;
 
     shmt_kernel_evaluate(kernel, outcome->header.problem,
                          outcome->finals[0].config, &evaluated);
     evaluated.values[kernel->dimension_count + p].i = number;
-    allowed = shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
-              failed == NULL &&
+    allowed = shmt_kernel_allows(&evaluated) &&
               shmt_kernel_evaluate_launches(&evaluated, NULL) == SHMTUNE_OK &&
               shmt_fit_launches(&ask, &fit);
     for (size_t k = 0; allowed && k < evaluated.launch_count; k++)
