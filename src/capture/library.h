@@ -678,11 +678,19 @@ bool shmt_capture_replace_end(const struct shmt_capture_launch *launch,
 
 /* Whether there is something in the place of some launch of the function. */
 bool shmt_capture_replace_knows(const struct shmt_capture_function *function);
-/* What is in the place of a launch that a node of a graph makes, whose
- * arguments are in a list, and which nobody tries by itself; false: nothing. */
+/* The arguments of a launch, as it was. */
+struct shmt_capture_own {
+    size_t count, sizes[SHMT_CAPTURE_PARAMETERS];
+    void *arguments[SHMT_CAPTURE_PARAMETERS];
+};
+
+/* What is in the place of a launch that a node of a graph makes, and which
+ * nobody tries by itself; its arguments are its own but for those that follow
+ * from the configuration.  false: nothing. */
 bool shmt_capture_replace_node(const struct shmt_capture_function *function,
                                const struct shmt_capture_launch *launch,
-                               struct shmt_capture_replacement *out);
+                               struct shmt_capture_replacement *out,
+                               struct shmt_capture_own *own);
 
 /* What was loaded from the image is about to be unloaded; NULL: nothing. */
 void shmt_capture_replace_forget(const struct shmt_capture_image *image);

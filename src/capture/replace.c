@@ -592,14 +592,15 @@ static bool has_no_variable(const struct shmt_capture_loaded *loaded)
 
 bool shmt_capture_replace_node(const struct shmt_capture_function *function,
                                const struct shmt_capture_launch *launch,
-                               struct shmt_capture_replacement *out)
+                               struct shmt_capture_replacement *out,
+                               struct shmt_capture_own *own)
 {
     struct shmt_capture_launch given = *launch;
     struct shmt_capture_loaded *loaded = NULL;
     struct shmt_capture_plan *plan;
 
     pthread_mutex_lock(&lock);
-    plan = find(function, &given, NULL, &loaded);
+    plan = find(function, &given, own->arguments, &loaded);
     pthread_mutex_unlock(&lock);
     if (plan == NULL || shmt_capture_trial_is_lost(&plan->trial) ||
         loaded == NULL || atomic_load(&loaded->function) == NULL ||
@@ -608,7 +609,12 @@ bool shmt_capture_replace_node(const struct shmt_capture_function *function,
     *out = (struct shmt_capture_replacement){
         .function = atomic_load(&loaded->function), .trial = &plan->trial,
         .turn = -1};
-    put_in_place(plan, launch, out);
+    put_in_place(plan, &given, out);
+    own->count = plan->parameter_count;
+    for (size_t k = 0; k < own->count; k++) {
+        own->arguments[k] = given.arguments[k];
+        own->sizes[k] = plan->parameters[k].size;
+    }
     return true;
 }
 

@@ -19,8 +19,9 @@ struct swap {
     struct shmt_capture_launch seen;   /* the arguments are not kept */
     /* What is in the place of this one. */
     CUDA_KERNEL_NODE_PARAMS own, tuned;
-    unsigned char *bytes;      /* of its parameters */
+    unsigned char *bytes;      /* of its arguments */
     void **arguments;          /* as it was, and then as tuned */
+    size_t room, argument_room;
     struct shmt_capture_trial *alone;  /* of launches of the kernel; or NULL:
                                         * nothing is */
     const char *name;
@@ -52,31 +53,32 @@ struct shmt_capture_swaps {
 /* It is as the application has it. */
 static void clear(struct swap *swap)
 {
-    free(swap->bytes);
-    free(swap->arguments);
-    swap->bytes = NULL;
-    swap->arguments = NULL;
     swap->alone = NULL;
     swap->is_tuned = false;
 }
 
-/* The parameters themselves: the node's go with the graph. */
+/* The arguments themselves: the node's go with the graph, and those that the
+ * application gives with its call. */
 static bool keep_arguments(struct swap *swap,
-                           const struct shmt_capture_layout *layout,
-                           void *const *given)
+                           const struct shmt_capture_own *own,
+                           void *const *tuned)
 {
     size_t size = 0, at = 0;
 
-    for (size_t k = 0; k < layout->count; k++)
-        size += layout->sizes[k];
-    swap->bytes = malloc(size + 1);
-    swap->arguments = calloc(2 * layout->count + 1, sizeof(void *));
-    if (swap->bytes == NULL || swap->arguments == NULL)
+    for (size_t k = 0; k < own->count; k++)
+        size += own->sizes[k];
+    if (!shmt_array_reserve(&swap->bytes, &swap->room, size + 1, 1) ||
+        !shmt_array_reserve(&swap->arguments, &swap->argument_room,
+                            2 * own->count + 1, sizeof *swap->arguments))
         return false;
-    for (size_t k = 0; k < layout->count; k++) {
-        swap->arguments[k] =
-            memcpy(swap->bytes + at, given[k], layout->sizes[k]);
-        at += layout->sizes[k];
+    for (size_t k = 0; k < own->count; k++) {
+        void *const copy = memcpy(swap->bytes + at, own->arguments[k],
+                                  own->sizes[k]);
+
+        swap->arguments[k] = copy;
+        swap->arguments[own->count + k] =
+            tuned[k] == own->arguments[k] ? copy : tuned[k];
+        at += own->sizes[k];
     }
     return true;
 }
@@ -92,55 +94,28 @@ static CUDA_KERNEL_NODE_PARAMS params_of(const unsigned grid[3],
         .sharedMemBytes = shared, .kernelParams = arguments};
 }
 
-static const char *keep_launch(struct swap *swap,
-                               const struct shmt_capture_function *function,
-                               struct shmt_capture_launch *launch,
-                               size_t *count)
-{
-    void *given[SHMT_CAPTURE_PARAMETERS];
-    struct shmt_capture_layout layout;
-    const char *why = shmt_capture_layout_of(function, launch->handle, &layout);
-
-    if (why == NULL)
-        why = shmt_capture_arguments(launch, &layout, given);
-    if (why == NULL && !keep_arguments(swap, &layout, given))
-        why = "there is no memory";
-    launch->arguments = swap->arguments;
-    *count = layout.count;
-    return why;
-}
-
 /* What is in the place of this launch, if anything is. */
-static bool fill(struct swap *swap, struct shmt_capture_launch launch)
+static void fill(struct swap *swap, const struct shmt_capture_launch *launch)
 {
     struct shmt_capture_replacement by;
+    struct shmt_capture_own own;
     struct shmt_capture_function function;
-    const char *why;
-    size_t count;
 
-    if (!shmt_capture_function_of(launch.handle, &function) ||
-        !shmt_capture_replace_knows(&function))
-        return false;
-    why = keep_launch(swap, &function, &launch, &count);
-    if (why != NULL) {
-        shmt_capture_note("%s stays as it is: %s", function.name, why);
-        return false;
-    }
-    if (!shmt_capture_replace_node(&function, &launch, &by))
-        return false;
-    memcpy(swap->arguments + count, by.arguments, count * sizeof(void *));
-    swap->own = params_of(launch.grid, launch.block, launch.shared,
+    if (!shmt_capture_function_of(launch->handle, &function) ||
+        !shmt_capture_replace_node(&function, launch, &by, &own) ||
+        !keep_arguments(swap, &own, by.arguments))
+        return;
+    swap->own = params_of(launch->grid, launch->block, launch->shared,
                           swap->arguments);
     if (function.is_kernel)
-        swap->own.kern = (CUkernel)launch.handle;
+        swap->own.kern = (CUkernel)launch->handle;
     else
-        swap->own.func = launch.handle;
+        swap->own.func = launch->handle;
     swap->tuned = params_of(by.grid, by.block, by.shared,
-                            swap->arguments + count);
+                            swap->arguments + own.count);
     swap->tuned.func = by.function;
     swap->alone = by.trial;
     swap->name = function.name;
-    return true;
 }
 
 /* The application's launch is this one now. */
@@ -148,8 +123,7 @@ static void put(struct swap *swap, const struct shmt_capture_launch *launch)
 {
     clear(swap);
     swap->seen = *launch;
-    if (!fill(swap, *launch))
-        clear(swap);
+    fill(swap, launch);
 }
 
 static CUresult set(CUgraphExec exec, struct swap *swap, bool tuned)
@@ -190,8 +164,10 @@ void shmt_capture_swaps_free(struct shmt_capture_swaps *swaps)
 {
     if (swaps == NULL)
         return;
-    for (size_t k = 0; k < swaps->count; k++)
-        clear(&swaps->items[k]);
+    for (size_t k = 0; k < swaps->count; k++) {
+        free(swaps->items[k].bytes);
+        free(swaps->items[k].arguments);
+    }
     free(swaps->items);
     shmt_capture_shape_free(&swaps->shape);
     free(swaps);
@@ -346,14 +322,17 @@ void shmt_capture_swaps_set(struct shmt_capture_swaps *swaps, CUgraphNode node,
                             const CUDA_KERNEL_NODE_PARAMS *params)
 {
     struct swap *const swap = find(swaps, node);
+    const struct shmt_capture_trial *before;
 
     if (swap == NULL)
         return;
+    before = swap->alone;
     if (params == NULL)
         clear(swap);
     else
         give(swap, params);
-    settle(swaps);
+    if (swap->alone != before)
+        settle(swaps);
 }
 
 bool shmt_capture_swaps_set_tuned(struct shmt_capture_swaps *swaps,
@@ -361,13 +340,16 @@ bool shmt_capture_swaps_set_tuned(struct shmt_capture_swaps *swaps,
                                   const CUDA_KERNEL_NODE_PARAMS *params)
 {
     struct swap *const swap = find(swaps, node);
+    const struct shmt_capture_trial *before;
 
     if (swap == NULL || !swap->is_tuned)
         return false;
+    before = swap->alone;
     give(swap, params);
     if (swap->alone == NULL || set(exec, swap, true) != CUDA_SUCCESS)
         clear(swap);
-    settle(swaps);
+    if (swap->alone != before)
+        settle(swaps);
     return swap->is_tuned;
 }
 
