@@ -45,9 +45,10 @@ static const char help[] =
     "                  the launch made again is wrong with each\n"
     "  --source FILE   where kernels are that nvcc compiled, or what launches\n"
     "                  them; may be repeated\n"
-    "                  [what the binary names, of -lineinfo; else *.cu here]\n"
+    "                  [what the binary names, of -lineinfo; else *.cu here,\n"
+    "                  and in the project's compile_commands.json]\n"
     "  --nvcc-option X  an option that nvcc was given, -DN=4, -I DIR; may be\n"
-    "                  repeated\n"
+    "                  repeated [those that compile_commands.json has]\n"
     "  --list          capture nothing; show the kernels by their time\n"
     "  --json          as JSON: the last line of standard output, after what\n"
     "                  the program prints\n"
@@ -68,6 +69,7 @@ struct job {
     struct shmt_arena *arena;
     struct shmt_scratch raw;       /* what the library writes into */
     struct shmt_compiler_line line;    /* the options */
+    struct shmt_builds builds;         /* where there are none */
     const char *const *program;
     int ended;                     /* as waitpid says it */
     const char *notes;             /* of the library: what it left out */
@@ -266,9 +268,12 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
     if (status == SHMTUNE_OK)
         status = shmt_draft_read(draft, folder, err);
     if (status == SHMTUNE_OK)
-        status = shmt_draft_find_source(draft, folder, &job->line,
-                                        job->sources.items,
-                                        job->sources.count, err);
+        status = shmt_draft_find_source(
+            draft, folder,
+            &(struct shmt_draft_sources){
+                job->sources.items, job->sources.count,
+                job->options.count == 0 ? NULL : &job->line, &job->builds},
+            err);
     if (status == SHMTUNE_OK && draft->nvcc)
         status = shmt_draft_find_hosts(draft, job->sources.items,
                                        job->sources.count, err);
@@ -681,6 +686,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     job.program = (const char *const *)call->words;
     job.raw.lock = -1;
     job.arena = shmt_arena_new();
+    job.builds.arena = job.arena;
     shmt_command_catch_signals();
     status = job.arena == NULL ? shmt_error_memory(err) : prepare(&job, err);
     if (status == SHMTUNE_OK)
@@ -689,6 +695,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         release(job.written[k].draft);
     free(job.written);
     shmt_scratch_remove(&job.raw);
+    shmt_builds_free(&job.builds);
     shmt_arena_free(job.arena);
     return status == SHMTUNE_OK ? shmt_preload_status(job.ended, err) : status;
 }

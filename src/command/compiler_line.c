@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compiler_line: reads the options of a compiler, and which of a command are
- * about device code.  Called by draft_options.c and init_build.c.
+ * about device code.  Called by
+ * builds.c, and for drafts of captured kernels.
  */
 #include "config.h"
 
@@ -78,13 +79,8 @@ const char *shmt_compiler_line_path(struct shmt_arena *arena,
 {
     if (folder != NULL)
         path = shmt_path_join(arena, folder, path);
-    return path == NULL ? NULL : shmt_path_absolute(arena, path);
-}
-
-static const char *folder_of(const struct reading *reading, const char *path)
-{
-    path = shmt_compiler_line_path(reading->arena, reading->folder, path);
-    return path == NULL ? NULL : without_ups(reading->arena, path);
+    path = path == NULL ? NULL : shmt_path_absolute(arena, path);
+    return path == NULL ? NULL : without_ups(arena, path);
 }
 
 static void add(struct shmt_compiler_words *words, const char *word)
@@ -109,7 +105,8 @@ static void take(struct reading *reading, struct shmt_compiler_line *out)
     else if ((value = any_value(reading, pre)) != NULL)
         add(&out->before, value);
     else if ((value = any_value(reading, include)) != NULL)
-        add(&out->includes, folder_of(reading, value));
+        add(&out->includes, shmt_compiler_line_path(reading->arena,
+                                                    reading->folder, value));
     else if ((value = any_value(reading, define)) != NULL)
         add(&out->definitions, value);
     else if (strcmp(word, "-use_fast_math") == 0 ||

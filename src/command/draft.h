@@ -15,6 +15,7 @@
 #define SHMT_COMMAND_DRAFT_H
 
 #include "command/command.h"
+#include "command/builds.h"
 #include "command/compiler_line.h"
 #include "record/record.h"
 #include "source/source.h"
@@ -169,6 +170,8 @@ struct shmt_draft {
     const char *launching;             /* what host code names that launches
                                           it; "": none is known */
     const char *program;               /* what NVRTC was told it is called */
+    const char *built;                 /* the compile_commands.json that says
+                                          how; NULL: none does */
     const char *compiled_in;           /* folder; NULL: that of this process */
     bool nvcc;                         /* it was found, not seen: absolute, */
     const struct shmt_source_splice *whole;    /* and what it includes is in its
@@ -230,13 +233,21 @@ const struct shmt_source_kernel *
 shmt_draft_kernel_in(const struct shmt_draft *draft,
                      const struct shmt_source *source);
 
+/* What the user says of sources, and where else it is looked up how they are
+ * compiled. */
+struct shmt_draft_sources {
+    const char *const *files;
+    size_t count;
+    const struct shmt_compiler_line *line;     /* what nvcc was told; NULL: not
+                                                  said */
+    struct shmt_builds *builds;
+};
+
 /* draft_source.c: of a kernel without a source the first of the files, of those
- * that its binary names, or of those that are here, that has it.  `line` is
- * what nvcc was told. */
+ * that its binary names, or of those that are here, that has it. */
 enum shmtune_status
 shmt_draft_find_source(struct shmt_draft *draft, const char *folder,
-                       const struct shmt_compiler_line *line,
-                       const char *const *files, size_t count,
+                       const struct shmt_draft_sources *given,
                        struct shmt_error *err);
 
 /* draft_options.c: into `keys`, `definitions`, `numbers`. */

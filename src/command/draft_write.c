@@ -540,6 +540,18 @@ static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
     shmt_text_add(text, "]\n");
 }
 
+static void add_origin(const struct shmt_draft *draft, struct shmt_text *text)
+{
+    shmt_text_add(text, "# How it was compiled was not seen: the source is "
+                  "the first that has a kernel of\n# this name, the "
+                  "options are those of ");
+    if (draft->built != NULL)
+        shmt_text_add_visible(text, draft->built);
+    else
+        shmt_text_add(text, "--nvcc-option");
+    shmt_text_add(text, ".\n");
+}
+
 static void add_head(const struct shmt_draft *draft, struct shmt_text *text)
 {
     shmt_text_add(text, "# Captured by shmtune: the launch of ");
@@ -556,9 +568,7 @@ static void add_head(const struct shmt_draft *draft, struct shmt_text *text)
         shmt_text_addf(text, "# Its source was not seen, its binary is %s.\n",
                        draft->image);
     else if (draft->nvcc)
-        shmt_text_add(text, "# How it was compiled was not seen: the source is "
-                      "the first that has a kernel of\n# this name, the "
-                      "options are those of --nvcc-option.\n");
+        add_origin(draft, text);
     if (draft->signature == NULL && draft->code != NULL)
         shmt_text_add(text, "# The source's text does not show its "
                       "parameters; types and names are to be mended.\n");

@@ -7,7 +7,6 @@
 #define SHMT_COMMAND_TUNE_SHOW_H
 
 #include "command/command.h"
-#include "tune/ends.h"
 #include "tune/tune.h"
 
 /* -- standard error ------------------------------------------------------ */

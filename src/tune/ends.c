@@ -4,7 +4,7 @@
  */
 #include "tune/ends.h"
 
-#include "device/fit.h"
+#include "device/device.h"
 
 enum { FEWEST = 3 };
 
@@ -80,9 +80,10 @@ static bool is_end(const struct shmt_kernel *kernel,
     return next > 0 && is_allowed(kernel, device, outcome, p, next);
 }
 
-struct shmt_tune_ends shmt_tune_ends_of(const struct shmt_kernel *kernel,
-                                        const struct shmtune_device *device,
-                                        const struct shmt_tune_outcome *outcome)
+struct shmt_tune_ends
+shmt_tune_ends_of(const struct shmt_kernel *kernel,
+                  const struct shmtune_device *device,
+                  const struct shmt_tune_outcome *outcome)
 {
     struct shmt_tune_ends ends = {0, 0};
 

@@ -7,6 +7,7 @@
 #define SHMT_TUNE_H
 
 #include "tune/campaign.h"
+#include "tune/ends.h"
 #include "tune/failures.h"
 #include "tune/output.h"
 #include "tune/filter.h"

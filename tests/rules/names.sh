@@ -67,7 +67,7 @@ capture: capture dlsym
     cuModuleLoadFatBinary cuModuleUnload cuTexObjectCreate cuTexObjectDestroy
     nvrtcAddNameExpression nvrtcCompileProgram nvrtcCreateProgram
     nvrtcDestroyProgram nvrtcGetCUBIN nvrtcGetLoweredName nvrtcGetPTX
-command: check command compiler display draft explain format init json option
+command: builds check command compiler display draft explain format init json option
     paint preload sheet table
 main: main
 TABLE
