@@ -488,6 +488,9 @@ static enum shmtune_status tell_why_not(struct job *job,
 
     shmt_text_addf(&text, "not made again, so that roles and tolerances are "
                    "guesses: %s", why);
+    if (written->draft->nvcc && strstr(why, "No such file") != NULL)
+        shmt_text_add(&text, "; --nvcc-option=-IDIR names the folder of a "
+                      "header");
     status = tell_again(job, written, shmt_text_string(&text), err);
     shmt_text_free(&text);
     return status;

@@ -92,6 +92,18 @@ echo '#include "mix.cuh"' >"$project/src/mix.cu"
 captured elsewhere --propose --source "$project/headers/mix.cuh"
 check "a header is compiled as the file that includes it" all "exits 0" \
     "built '$project/build/compile_commands.json'"
+if "$build/shmtune" doctor --wide 2>&1 | grep -q '^ok  *nvcc '; then
+    echo '#include "far.h"' >"$project/src/far.cu"
+    cat first/blend-1/program.cu >>"$project/src/far.cu"
+    rm -rf taken
+    run capture -k blend -o taken --source "$project/src/far.cu" \
+        --nvcc-option=-DBLOCK=256 -- "$fake/application" opened load_file launch
+    check "a header that is not found has the option that is missing" all \
+        "exits 0" \
+        "err_has 'not made again, .* far.h: No such file or directory.*; --nvcc-option=-IDIR names the folder of a header$'"
+else
+    skip "a header that is not found has the option that is missing" "no nvcc"
+fi
 echo '[{' >"$project/build/compile_commands.json"
 captured elsewhere --source "$project/headers/mix.cuh"
 check "a list that is damaged is told of, and done without" all "exits 0" \
