@@ -110,6 +110,7 @@ check "variables: one that counts otherwise is wrong" \
 
 # How far a stencil reaches is part of what it computes; its block is a choice.
 APPLICATION_SOURCE=stencil.cu
+export APPLICATION_SOURCE
 cat >stencil.cu <<'END'
 #define RADIUS 4
 __constant__ float offsets[2];
