@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * order: the nodes of a graph, so that none is before one that it depends on.
- * Called by graph.c.
+ * Called by inside.c.
  */
 #include "capture/graph.h"
 

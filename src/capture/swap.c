@@ -44,6 +44,7 @@ struct shmt_capture_swaps {
     size_t count;
     struct swap *items;
     struct tried *tried;       /* NULL: nothing is replaced */
+    bool settled;              /* that is of what is replaced now */
     bool over;                 /* the driver does not change its nodes */
     bool told;                 /* that it is not known what is where */
 };
@@ -259,12 +260,15 @@ static struct tried *tried_of(const struct shmt_capture_swaps *swaps)
     return found;
 }
 
-/* What is replaced in it has changed. */
+/* Before a launch: a program may change one node after the other. */
 static void settle(struct shmt_capture_swaps *swaps)
 {
     const char *name;
 
+    if (swaps->settled)
+        return;
     swaps->tried = count_replaced(swaps, &name) > 0 ? tried_of(swaps) : NULL;
+    swaps->settled = true;
 }
 
 static void find_swaps(struct shmt_capture_swaps *swaps)
@@ -331,8 +335,7 @@ void shmt_capture_swaps_set(struct shmt_capture_swaps *swaps, CUgraphNode node,
         clear(swap);
     else
         give(swap, params);
-    if (swap->alone != before)
-        settle(swaps);
+    swaps->settled = swaps->settled && swap->alone == before;
 }
 
 bool shmt_capture_swaps_set_tuned(struct shmt_capture_swaps *swaps,
@@ -348,8 +351,7 @@ bool shmt_capture_swaps_set_tuned(struct shmt_capture_swaps *swaps,
     give(swap, params);
     if (swap->alone == NULL || set(exec, swap, true) != CUDA_SUCCESS)
         clear(swap);
-    if (swap->alone != before)
-        settle(swaps);
+    swaps->settled = swaps->settled && swap->alone == before;
     return swap->is_tuned;
 }
 
@@ -381,7 +383,7 @@ void shmt_capture_swaps_update(struct shmt_capture_swaps *swaps, CUgraph from)
             put(swap, &launch);
     }
     shmt_capture_shape_free(&shape);
-    settle(swaps);
+    swaps->settled = false;
 }
 
 /* -- a launch ------------------------------------------------------------- */
@@ -418,7 +420,10 @@ CUresult shmt_capture_swaps_launch(struct shmt_capture_swaps *swaps,
     char room[32], why[96];
     CUresult result;
 
-    if (swaps->over || swaps->tried == NULL)
+    if (swaps->over)
+        return real(exec, stream);
+    settle(swaps);
+    if (swaps->tried == NULL)
         return real(exec, stream);
     trial = &swaps->tried->trial;
     turn = shmt_capture_trial_begin(trial, swaps->tried->name, seen_as);
