@@ -330,7 +330,7 @@ static void update(CUgraphExec exec, CUgraph from)
 static void set_swapped(struct shmt_capture_graph *graph, CUgraphNode node,
                         const CUDA_KERNEL_NODE_PARAMS *kernel)
 {
-    if (graph != NULL && graph->swaps != NULL)
+    if (graph != NULL && graph->swaps != NULL && kernel != NULL)
         shmt_capture_swaps_set(graph->swaps, node, kernel);
 }
 
@@ -344,18 +344,19 @@ static bool is_set_tuned(CUgraphExec exec, CUgraphNode node,
            shmt_capture_swaps_set_tuned(graph->swaps, exec, node, kernel);
 }
 
-/* The first version has fewer members. */
+/* The first version has fewer members.  NULL: there are none, which is for the
+ * driver to say. */
 static const CUDA_KERNEL_NODE_PARAMS *
 newer(const CUDA_KERNEL_NODE_PARAMS_v1 *params, CUDA_KERNEL_NODE_PARAMS *out)
 {
-    return memcpy(out, params, sizeof *params);
+    return params == NULL ? NULL : memcpy(out, params, sizeof *params);
 }
 
 /* NULL: they are those of a node of another type. */
 static const CUDA_KERNEL_NODE_PARAMS *
 kernel_of(const CUgraphNodeParams *params, CUDA_KERNEL_NODE_PARAMS *out)
 {
-    return params->type == CU_GRAPH_NODE_TYPE_KERNEL
+    return params != NULL && params->type == CU_GRAPH_NODE_TYPE_KERNEL
                ? memcpy(out, &params->kernel, sizeof *out) : NULL;
 }
 

@@ -39,10 +39,10 @@ struct shmt_capture_shape {
 bool shmt_capture_shape_read(const struct shmt_capture_driver *driver,
                              CUgraph graph, struct shmt_capture_shape *out);
 void shmt_capture_shape_free(struct shmt_capture_shape *shape);
-/* Whether each node of one is in the place of the same one of the other: so the
- * driver pairs them, too, from the last nodes back to those that they depend
- * on, in the order in which both graphs were given them (cuGraphExecUpdate of
- * the Driver API).  What the nodes do does not count. */
+/* Whether each node of one is surely in the place of the same one of the other:
+ * so the driver pairs them, too, from the last node back to those that it
+ * depends on, in the order in which both graphs were given them
+ * (cuGraphExecUpdate of the Driver API).  What the nodes do does not count. */
 bool shmt_capture_shape_is_same(const struct shmt_capture_driver *driver,
                                 const struct shmt_capture_shape *a,
                                 const struct shmt_capture_shape *b);
@@ -58,8 +58,8 @@ struct shmt_capture_swaps;
 struct shmt_capture_swaps *
 shmt_capture_swaps_of(const struct shmt_capture_driver *driver, CUgraph from);
 void shmt_capture_swaps_free(struct shmt_capture_swaps *swaps);
-/* The application has given the node of the executable graph these parameters,
- * or, NULL, other ones. */
+/* The application has given the node of the executable graph these
+ * parameters. */
 void shmt_capture_swaps_set(struct shmt_capture_swaps *swaps, CUgraphNode node,
                             const CUDA_KERNEL_NODE_PARAMS *params);
 /* The application is about to give it to a node.  true: one that is tuned has

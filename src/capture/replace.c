@@ -598,17 +598,18 @@ bool shmt_capture_replace_node(const struct shmt_capture_function *function,
     struct shmt_capture_launch given = *launch;
     struct shmt_capture_loaded *loaded = NULL;
     struct shmt_capture_plan *plan;
+    CUfunction tuned = NULL;
 
     pthread_mutex_lock(&lock);
     plan = find(function, &given, own->arguments, &loaded);
     pthread_mutex_unlock(&lock);
-    if (plan == NULL || shmt_capture_trial_is_lost(&plan->trial) ||
-        loaded == NULL || atomic_load(&loaded->function) == NULL ||
+    if (plan != NULL && loaded != NULL)
+        tuned = atomic_load(&loaded->function);
+    if (tuned == NULL || shmt_capture_trial_is_lost(&plan->trial) ||
         !has_no_variable(loaded))
         return false;
     *out = (struct shmt_capture_replacement){
-        .function = atomic_load(&loaded->function), .trial = &plan->trial,
-        .turn = -1};
+        .function = tuned, .trial = &plan->trial, .turn = -1};
     put_in_place(plan, &given, out);
     own->count = plan->parameter_count;
     for (size_t k = 0; k < own->count; k++) {

@@ -331,10 +331,7 @@ void shmt_capture_swaps_set(struct shmt_capture_swaps *swaps, CUgraphNode node,
     if (swap == NULL)
         return;
     before = swap->alone;
-    if (params == NULL)
-        clear(swap);
-    else
-        give(swap, params);
+    give(swap, params);
     swaps->settled = swaps->settled && swap->alone == before;
 }
 
@@ -359,18 +356,21 @@ static void tell_unknown(struct shmt_capture_swaps *swaps)
 {
     if (swaps->tried == NULL || swaps->told)
         return;
-    shmt_capture_note("%s stays as it is where it is updated by one that has "
-                      "its nodes in another order", swaps->tried->name);
+    shmt_capture_note("%s stays as it is where it is updated by one of which "
+                      "it is not known which node is in the place of which",
+                      swaps->tried->name);
     swaps->told = true;
 }
 
 void shmt_capture_swaps_update(struct shmt_capture_swaps *swaps, CUgraph from)
 {
     struct shmt_capture_shape shape;
-    const bool same =
-        shmt_capture_shape_read(swaps->driver, from, &shape) &&
-        shmt_capture_shape_is_same(swaps->driver, &swaps->shape, &shape);
+    bool same;
 
+    if (swaps->over)
+        return;
+    same = shmt_capture_shape_read(swaps->driver, from, &shape) &&
+           shmt_capture_shape_is_same(swaps->driver, &swaps->shape, &shape);
     if (!same)
         tell_unknown(swaps);
     for (size_t k = 0; k < swaps->count; k++) {

@@ -398,7 +398,7 @@ static enum shmtune_status ask_sources(struct shmt_builds *builds,
         if (shmt_text_ends(file, ".cu"))
             out->items[out->count++] = file;
     }
-    *done = true;
+    *done = out->count > 0;
     return out->items == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * compiler_line: reads the options of a compiler, and which of a command are
- * about device code.  Called by
- * builds.c, and for drafts of captured kernels.
+ * about device code.  Called by builds.c, and for drafts of captured kernels.
  */
 #include "config.h"
 

@@ -144,7 +144,23 @@ static enum shmtune_status try_alone(struct choosing *choosing,
     return status;
 }
 
-/* Of what is right together each may be tuned. */
+static int64_t number_of(const struct choosing *choosing,
+                         const struct candidate *one, size_t value)
+{
+    return choosing->kernel->parameters[one->parameter].values[value].i;
+}
+
+/* Whether both are as many times as large as they were. */
+static bool go_along(const struct choosing *choosing,
+                     const struct candidate *one, size_t value,
+                     const struct candidate *other, size_t another)
+{
+    return number_of(choosing, one, value) * other->number->value ==
+           number_of(choosing, other, another) * one->number->value;
+}
+
+/* Of what is right together each may be tuned.  Where one was right alone the
+ * other one is given what it may have to be with that. */
 static enum shmtune_status try_together(struct choosing *choosing,
                                         struct candidate *one,
                                         struct candidate *other,
@@ -157,17 +173,22 @@ static enum shmtune_status try_together(struct choosing *choosing,
         for (size_t i = 0; status == SHMTUNE_OK &&
                            outcome < SHMT_DRAFT_NEAR && i < other->count;
              i++) {
+            if ((one->right || other->right) &&
+                !go_along(choosing, one, one->others[k], other,
+                          other->others[i]))
+                continue;
             set(choosing, one, one->others[k]);
             set(choosing, other, other->others[i]);
             status = try_config(choosing, &outcome, err);
         }
-    one->right = other->right = outcome >= SHMT_DRAFT_NEAR;
+    if (outcome >= SHMT_DRAFT_NEAR)
+        one->right = other->right = true;
     set_back(choosing, one);
     set_back(choosing, other);
     return status;
 }
 
-/* Each two of which neither was right. */
+/* Each two of which one was not right. */
 static enum shmtune_status try_pairs(struct choosing *choosing,
                                      struct shmt_error *err)
 {
@@ -181,7 +202,7 @@ static enum shmtune_status try_pairs(struct choosing *choosing,
             struct candidate *const one = &choosing->candidates[k];
             struct candidate *const other = &choosing->candidates[i];
 
-            if (!one->right && !other->right)
+            if (!one->right || !other->right)
                 status = try_together(choosing, one, other, err);
             one->untried -= status == SHMTUNE_OK;
             other->untried -= status == SHMTUNE_OK;
@@ -207,10 +228,41 @@ static bool is_open(const struct shmt_draft *draft,
     return false;
 }
 
+/* Whether it is the number that the launch had, whatever is another, and no
+ * size. */
+static bool is_plain(const struct shmt_kernel *kernel,
+                     const struct shmt_expr *extent, int64_t had)
+{
+    const size_t symbols = kernel->dimension_count + kernel->parameter_count;
+
+    for (size_t k = 0; extent != NULL && k < symbols; k++)
+        if (shmt_expr_uses(extent, k))
+            return false;
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        if (kernel->sizes[0][d] == had)
+            return false;
+    return had > 1;
+}
+
+static bool has_plain_extent(const struct choosing *choosing)
+{
+    const struct shmt_launch *const launch = choosing->kernel->launches;
+
+    for (int axis = 0; axis < 3; axis++)
+        if (is_plain(choosing->kernel, launch->grid[axis],
+                     choosing->draft->grid[axis]) ||
+            is_plain(choosing->kernel, launch->block[axis],
+                     choosing->draft->block[axis]))
+            return true;
+    return false;
+}
+
 /* With another grid what is wrong might be right, of that number, and of one
  * that has to be changed with it. */
 static bool may_conclude(const struct choosing *choosing)
 {
+    if (has_plain_extent(choosing))
+        return false;
     for (size_t k = 0; k < choosing->count; k++)
         if (!choosing->candidates[k].right &&
             is_open(choosing->draft, choosing->candidates[k].number))

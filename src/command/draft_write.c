@@ -548,7 +548,7 @@ static void add_origin(const struct shmt_draft *draft, struct shmt_text *text)
     if (draft->built != NULL)
         shmt_text_add_visible(text, draft->built);
     else
-        shmt_text_add(text, "--nvcc-option");
+        shmt_text_add(text, "--nvcc-option, if there are any");
     shmt_text_add(text, ".\n");
 }
 

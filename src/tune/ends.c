@@ -18,14 +18,14 @@ int64_t shmt_tune_ends_next(const struct shmt_parameter *parameter,
     const int64_t less = largest ? inner : end, more = largest ? end : inner;
     int64_t next;
 
-    if (less > 0 && more % less != 0) {
-        next = end + (end - inner);
-        return next > 0 ? next : 0;
-    }
-    if (less <= 0 || (!largest && end % (more / less) != 0) ||
-        __builtin_mul_overflow(end, more / less, &next))
+    if (less <= 0)
         return 0;
-    return largest ? next : end / (more / less);
+    if (more % less != 0)
+        return !__builtin_add_overflow(end, end - inner, &next) && next > 0
+                   ? next : 0;
+    if (!largest)
+        return end % (more / less) == 0 ? end / (more / less) : 0;
+    return __builtin_mul_overflow(end, more / less, &next) ? 0 : next;
 }
 
 /* Less than a warp leaves the rest of it idle. */

@@ -127,6 +127,15 @@ take alone --propose
 check "two that do not help each other are none" all "exits 0" \
     "err_has 'alone-1: made again it .*; no choice: TILE, RADIUS$'" checks
 
+# A grid that no number of the draft gives may be by any of them.
+source alone 32 16 3
+rm -rf taken
+run capture --propose -o taken -- "$fake/launcher" alone.cu _Z5alonePfPKfii 7 3 \
+    32 1 64 96
+check "nor is anything said where the grid is a plain number" all "exits 0" \
+    "grep -q '^  grid: .10, 32.$' taken/alone-1/kernel.yaml" \
+    "! grep -q 'no choice' err taken/alone-1/kernel.yaml"
+
 source alike 32 4 4 4
 take alike --propose
 check "of three that are the same nobody knows" all "exits 0" none \

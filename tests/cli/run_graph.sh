@@ -133,6 +133,11 @@ for back in back node_back; do
         "made '2 many 16 64 node'" "err_lacks 'it fails'"
     unset FAKE_CUDA_FAIL
 done
+for way in opened runtime own old; do
+    graphed "$way" load build instantiate launch nothing launch drop end
+    check "$way: what is no change is the driver's to refuse" all whole \
+        "out_has '^nothing 1 1$'" "made '2 many 16 64 node'"
+done
 graphed runtime load build cooperative instantiate launch back launch drop end
 check "what a node is given leaves it cooperative" all whole \
     "made '2 many 4 256 node'"
@@ -158,7 +163,7 @@ graphed runtime load build instantiate 2xlaunch across 2xlaunch update launch \
     drop end
 check "not by one that has its nodes in another order" all whole \
     "made '3 many 16 64 node 2 many 4 256 node'" \
-    "err_has '^shmtune: a graph with many stays as it is where it is updated by one that has its nodes in another order$'"
+    "err_has '^shmtune: a graph with many stays as it is where it is updated by one of which it is not known which node is in the place of which$'"
 for call in GraphGetNodes=1,3 GraphNodeGetDependencies=1,7 \
     GraphNodeGetType=1,5 GraphKernelNodeGetParams=1,4; do
     FAKE_CUDA_FAIL=$call

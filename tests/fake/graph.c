@@ -635,8 +635,8 @@ static CUgraphNode own_of(CUgraphExec exec, CUgraphNode node)
         const CUgraphNode own = own_of(exec, node);                          \
                                                                              \
         FAKE_ENTER(#name);                                                   \
-        return own == NULL ? CUDA_ERROR_INVALID_VALUE                        \
-                           : fake_##set(own, params);                        \
+        return own == NULL || params == NULL ? CUDA_ERROR_INVALID_VALUE      \
+                                             : fake_##set(own, params);      \
     }
 
 SET(GraphExecKernelNodeSetParams, GraphKernelNodeSetParams,
@@ -704,6 +704,8 @@ fake_GraphExecKernelNodeSetParams_v1(CUgraphExec exec, CUgraphNode node,
 {
     CUDA_KERNEL_NODE_PARAMS newer = {0};
 
-    memcpy(&newer, params, sizeof *params);
-    return fake_GraphExecKernelNodeSetParams(exec, node, &newer);
+    if (params != NULL)
+        memcpy(&newer, params, sizeof *params);
+    return fake_GraphExecKernelNodeSetParams(exec, node,
+                                             params == NULL ? NULL : &newer);
 }

@@ -429,14 +429,28 @@ static void instantiate_device(void)
 /* Of a node of the executable graph, and not of the graph. */
 static void set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *params)
 {
+    static _Thread_local struct passing passing;
     CUDA_KERNEL_NODE_PARAMS_v1 older;
     old_set *old;
 
+    pass(params, &passing);
     memcpy(&old, &api.cuGraphExecKernelNodeSetParams, sizeof old);
-    memcpy(&older, params, sizeof older);
+    memcpy(&older, &passing.params, sizeof older);
     must((int)(is_old ? old(state.exec, node, &older)
-                      : api.cuGraphExecKernelNodeSetParams(state.exec, node,
-                                                           params)), "change");
+                      : api.cuGraphExecKernelNodeSetParams(
+                            state.exec, node, &passing.params)), "change");
+    memset(&passing, 255, sizeof passing);
+}
+
+/* Nothing, which the driver refuses. */
+static void change_nothing(void)
+{
+    const CUgraphNode node = state.links[1];
+
+    fprintf(state.out, "nothing %d",
+            (int)api.cuGraphExecKernelNodeSetParams(state.exec, node, NULL));
+    fprintf(state.out, " %d\n",
+            (int)api.cuGraphExecNodeSetParams(state.exec, node, NULL));
 }
 
 /* Another factor, and one block more. */
@@ -463,11 +477,14 @@ static void change_back(void)
 
 static void set_node(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *kernel)
 {
+    static _Thread_local struct passing passing;
     CUgraphNodeParams params = {.type = CU_GRAPH_NODE_TYPE_KERNEL};
 
-    memcpy(&params.kernel, kernel, sizeof params.kernel);
+    pass(kernel, &passing);
+    memcpy(&params.kernel, &passing.params, sizeof params.kernel);
     must((int)api.cuGraphExecNodeSetParams(state.exec, node, &params),
          "change");
+    memset(&passing, 255, sizeof passing);
 }
 
 static void change_node(void)
@@ -688,6 +705,7 @@ static const struct {
     {"set", change_before}, {"node_back", change_node_back},
     {"disable", disable}, {"update", update}, {"wrong", update_wrong},
     {"across", update_across}, {"itself", update_itself}, {"back", change_back},
+    {"nothing", change_nothing},
     {"launch", launch}, {"into", launch_captured}, {"direct", launch_direct},
     {"end", end}, {"reset", reset}, {"release", release},
 };

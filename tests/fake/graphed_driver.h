@@ -110,4 +110,27 @@ static void open_driver(const char *way, CUcontext *context)
     must((int)api.cuDevicePrimaryCtxRetain(context, 0), "context");
 }
 
+/* What a node is given is the caller's, and goes with the call. */
+struct passing {
+    CUDA_KERNEL_NODE_PARAMS params;
+    CUdeviceptr into, from;
+    float factor;
+    int n;
+    void *arguments[4];
+};
+
+static void pass(const CUDA_KERNEL_NODE_PARAMS *params, struct passing *out)
+{
+    memcpy(&out->into, params->kernelParams[0], sizeof out->into);
+    memcpy(&out->from, params->kernelParams[1], sizeof out->from);
+    memcpy(&out->factor, params->kernelParams[2], sizeof out->factor);
+    memcpy(&out->n, params->kernelParams[3], sizeof out->n);
+    out->arguments[0] = &out->into;
+    out->arguments[1] = &out->from;
+    out->arguments[2] = &out->factor;
+    out->arguments[3] = &out->n;
+    out->params = *params;
+    out->params.kernelParams = out->arguments;
+}
+
 #endif

@@ -206,7 +206,7 @@ for way in static shared "static per-thread"; do
     put_back "--no-trial --any a" ./program
     check "$way: its graphs are launched as tuned" all "[ $status -eq 3 ]" \
         "cmp -s alone out" "grep -q 'a graph with .*scale.* as tuned' err" \
-        "grep -q 'scale.* and 1 more stays as it is where .* order' err"
+        "grep -q 'scale.* and 1 more stays as it is where .* place of which' err"
     sed 's/^/# /' err
 done
 finish
