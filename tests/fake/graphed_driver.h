@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * graphed_driver: how graphed.c comes to the driver, in one of the ways that
- * programs have.
+ * programs have, and what it gives to it.
  */
 #ifndef SHMT_FAKE_GRAPHED_DRIVER_H
 #define SHMT_FAKE_GRAPHED_DRIVER_H
