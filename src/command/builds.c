@@ -32,13 +32,12 @@ void shmt_builds_free(struct shmt_builds *builds)
 
 /* -- what a command compiles ---------------------------------------------- */
 
-static bool is_code(const char *name)
+bool shmt_builds_is_unit(const char *path)
 {
     static const char *const ends[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
-    const char *const dot = strrchr(name, '.');
 
-    for (size_t k = 0; dot != NULL && k < sizeof ends / sizeof ends[0]; k++)
-        if (strcmp(dot, ends[k]) == 0)
+    for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
+        if (shmt_text_ends(path, ends[k]))
             return true;
     return false;
 }
@@ -76,7 +75,7 @@ enum shmtune_status shmt_builds_compiled(struct shmt_arena *arena,
 
         if (file == NULL)
             return shmt_error_memory(err);
-        if (!is_code(word) || !shmt_path_is_file(file))
+        if (!shmt_builds_is_unit(word) || !shmt_path_is_file(file))
             continue;
         if (shmt_path_is_same(file, path)) {
             *out = NULL;

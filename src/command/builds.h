@@ -25,6 +25,9 @@ struct shmt_builds_entry {
     bool exact;                /* it compiles the source, and no neighbour */
 };
 
+/* A file that is compiled, by its name. */
+bool shmt_builds_is_unit(const char *path);
+
 void shmt_builds_free(struct shmt_builds *builds);
 
 /* That of the source, of the list that is nearest: in its folder and those

@@ -130,17 +130,6 @@ static enum shmtune_status try_file(const struct search *search,
     return status;
 }
 
-/* A file that is compiled, by its name. */
-static bool is_unit(const char *path)
-{
-    static const char *const ends[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
-
-    for (size_t k = 0; k < sizeof ends / sizeof ends[0]; k++)
-        if (shmt_text_ends(path, ends[k]))
-            return true;
-    return false;
-}
-
 /* One that others include is compiled with them, and needs what they have: the
  * first of the files that includes it, and so on. */
 static enum shmtune_status lift(const struct search *search,
@@ -152,7 +141,7 @@ static enum shmtune_status lift(const struct search *search,
     enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
-        if (!is_unit(files[k]) ||
+        if (!shmt_builds_is_unit(files[k]) ||
             shmt_source_splice_has(&(*source)->splice, files[k]))
             continue;
         status = read_whole(search, files[k], &other, err);
